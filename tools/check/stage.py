@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copy the checkout to where Ansible's own tools want a collection: ansible_collections/s3ops/garage in a git repository."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tools.check.paths import CACHE, ROOT
+
+
+def stage(purpose: str) -> Path:
+    """Make a fresh copy of what git would take, committed or not, and return its folder.
+
+    Each checkout and purpose has a folder of its own in the cache, so that clones do not disturb each other.
+    """
+    clone = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    target = CACHE / "stage" / clone / purpose / "ansible_collections" / "s3ops" / "garage"
+    shutil.rmtree(target, ignore_errors=True)
+    for name in listed_files():
+        source = ROOT / name
+        if source.is_symlink() or source.exists():  # git still lists a file that was deleted but not committed
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target / name, follow_symlinks=False)
+    git(target, "init", "--quiet")
+    git(target, "add", "--all")
+    git(target, "commit", "--quiet", "--message", "staged copy")
+    return target
+
+
+def listed_files() -> list[str]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return sorted(set(filter(None, listed.split("\0"))))
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git without the user's own settings: a signing key or a hook has no place in a throw-away copy."""
+    person = {"NAME": "s3ops.garage", "EMAIL": "staged@s3ops.invalid"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    environment |= {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+    subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True)
