@@ -1,0 +1,77 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of the connection to an Admin API, the same in every module."""
+
+    DOCUMENTATION = r"""
+options:
+  api_url:
+    description:
+      - Address of the Admin API of one Garage node, for example V(http://127.0.0.1:3903). A path in front of the API is allowed.
+      - All requests of a task go to this one node.
+      - When unset, the environment variable E(GARAGE_ADMIN_URL) is used. There is no other default.
+    type: str
+    aliases: [url]
+  api_token:
+    description:
+      - Admin token. Never shown. Mutually exclusive with O(api_token_file).
+      - When neither is set, E(GARAGE_ADMIN_TOKEN) or E(GARAGE_ADMIN_TOKEN_FILE) is used.
+    type: str
+    aliases: [token]
+  api_token_file:
+    description:
+      - File that holds the admin token, read where the module runs. White space around the token is ignored.
+    type: path
+  validate_certs:
+    description:
+      - Whether the certificate of an C(https) O(api_url) must be valid.
+    type: bool
+    default: true
+  ca_path:
+    description:
+      - File with the CA certificates to trust, in PEM format. When unset, E(GARAGE_CA_PATH) is used, then the system's own list.
+    type: path
+    aliases: [ca_cert]
+  client_cert:
+    description:
+      - Client certificate in PEM format; may hold its key as well.
+    type: path
+  client_key:
+    description:
+      - Key of O(client_cert) when that file does not hold it.
+    type: path
+  timeout:
+    description:
+      - Seconds to wait for an answer. Connecting is given 10 seconds at the most.
+      - A hung node lets its peers wait for their C(rpc_timeout_msec), 300 seconds unless configured otherwise.
+    type: float
+    default: 60
+  retries:
+    description:
+      - How often a read is tried again after a failure to connect or a 502, 503 or 504 answer.
+      - Writes are never repeated. When it is not known whether a write happened, the state is read again and decided anew, once.
+    type: int
+    default: 3
+  retry_delay:
+    description:
+      - Seconds before the first retry; doubled each time.
+    type: float
+    default: 1
+  site_role:
+    description:
+      - Role of the site that this connection belongs to. On a V(follower) nothing that would change the cluster layout is ever sent; such
+        work is reported as awaiting the layout writer.
+      - Unset behaves as V(writer).
+      - E(GARAGE_SITE_ROLE) is read as well; V(follower) in either place wins.
+    type: str
+    choices: [writer, follower]
+requirements:
+  - requests (Python library)
+notes:
+  - All modules are in the action group C(s3ops.garage.garage), so C(module_defaults) can set the connection once for all of them.
+"""

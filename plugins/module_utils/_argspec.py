@@ -1,0 +1,88 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Argument specs that several modules share. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+
+def connection_spec() -> dict:
+    """Options of the doc fragment ``s3ops.garage.connection``; a test holds the two equal."""
+    return {
+        "api_url": {"type": "str", "aliases": ["url"]},
+        "api_token": {"type": "str", "no_log": True, "aliases": ["token"]},
+        "api_token_file": {"type": "path", "no_log": False},
+        "validate_certs": {"type": "bool", "default": True},
+        "ca_path": {"type": "path", "aliases": ["ca_cert"]},
+        "client_cert": {"type": "path"},
+        "client_key": {"type": "path", "no_log": False},
+        "timeout": {"type": "float", "default": 60.0},
+        "retries": {"type": "int", "default": 3},
+        "retry_delay": {"type": "float", "default": 1.0},
+        "site_role": {"type": "str", "choices": ["writer", "follower"]},
+    }
+
+
+def state_spec() -> dict:
+    """``state`` of everything that is declared."""
+    return {"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}}
+
+
+def wait_spec(timeout: int = 120) -> dict:
+    """Options of the doc fragment ``s3ops.garage.wait``."""
+    return {
+        "wait": {"type": "bool", "default": False},
+        "wait_timeout": {"type": "int", "default": timeout},
+        "wait_sleep": {"type": "float", "default": 2.0},
+    }
+
+
+def bucket_settings_spec() -> dict:
+    """What can be set on a bucket; the same in the modules ``bucket`` and ``tenancy``."""
+    return {
+        "aliases": {"type": "list", "elements": "str"},
+        "purge_aliases": {"type": "bool", "default": False},
+        "quotas": {"type": "dict", "options": {"max_size": {"type": "str"}, "max_objects": {"type": "str"}}},
+        "website": {"type": "dict", "options": {
+            "enabled": {"type": "bool", "required": True},
+            "index_document": {"type": "str"},
+            "error_document": {"type": "str"},
+            "routing_rules": {"type": "list", "elements": "dict", "options": _ROUTING_RULE},
+        }},
+        "cors_rules": {"type": "list", "elements": "dict", "options": _CORS_RULE},
+        "lifecycle_rules": {"type": "list", "elements": "dict", "options": _LIFECYCLE_RULE},
+    }
+
+
+_ROUTING_RULE = {
+    "condition": {"type": "dict", "options": {"key_prefix_equals": {"type": "str", "no_log": False},
+                                              "http_error_code_returned_equals": {"type": "int"}}},
+    "redirect": {"type": "dict", "required": True, "options": {
+        "host_name": {"type": "str"},
+        "protocol": {"type": "str", "choices": ["http", "https"]},
+        "http_redirect_code": {"type": "int"},
+        "replace_key_prefix_with": {"type": "str", "no_log": False},
+        "replace_key_with": {"type": "str", "no_log": False},
+    }},
+}
+
+_CORS_RULE = {
+    "id": {"type": "str"},
+    "allowed_origins": {"type": "list", "elements": "str", "required": True},
+    "allowed_methods": {"type": "list", "elements": "str", "required": True, "choices": ["GET", "PUT", "POST", "DELETE", "HEAD"]},
+    "allowed_headers": {"type": "list", "elements": "str"},
+    "expose_headers": {"type": "list", "elements": "str"},
+    "max_age_seconds": {"type": "int"},
+}
+
+_LIFECYCLE_RULE = {
+    "id": {"type": "str", "required": True},
+    "status": {"type": "str", "choices": ["enabled", "disabled"], "default": "enabled"},
+    "prefix": {"type": "str"},
+    "object_size_greater_than": {"type": "str"},
+    "object_size_less_than": {"type": "str"},
+    "expiration_days": {"type": "int"},
+    "expiration_date": {"type": "str"},
+    "abort_incomplete_multipart_upload_days": {"type": "int"},
+}

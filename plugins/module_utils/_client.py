@@ -1,0 +1,167 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Calls of the Admin API: endpoint in, data out, typed errors. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Protocol
+
+from ._endpoints import ENDPOINTS, Endpoint
+from ._errors import (
+    ApiError,
+    Conflict,
+    Constraint,
+    Denied,
+    GateClosed,
+    Invalid,
+    LayoutNotReady,
+    NotAdminApi,
+    NotFound,
+    ServerFault,
+    StaleVersion,
+    TransportError,
+    Unavailable,
+)
+from ._transport import HIDDEN, Response
+
+_CONSTRAINT = re.compile(r"replication factor|positive capacity|zone.?redundancy|redundancy parameter|non-gateway nodes", re.I)
+_BY_STATUS: dict[int, type[ApiError]] = {400: Invalid, 401: Denied, 403: Denied, 404: NotFound, 409: Conflict,
+                                         502: Unavailable, 503: Unavailable, 504: Unavailable}
+_HINTS = {
+    LayoutNotReady: "apply a first cluster layout (s3ops.garage.layout), then run this again",
+    Unavailable: "see s3ops.garage.cluster_info for the nodes that are down; run this again when the quorum is back",
+}
+
+
+class Transport(Protocol):
+    """What a client needs below itself."""
+
+    url: str
+    connection: Any
+
+    def send(self, method: str, path: str, query: dict | None, body: Any, label: str) -> Response:
+        """One request, one answer."""
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class Client:
+    """One node's Admin API.
+
+    ``site_role`` is the role of this connection: on a follower every layout write is refused here, before anything is sent. Reads are
+    repeated up to ``retries`` times after a failure to connect or a 502, 503 or 504; writes never.
+    ``warnings`` collects what the user should hear about; ``secrets`` are struck from every error text.
+    """
+
+    def __init__(self, transport: Transport, site_role: str | None = None, retries: int = 3, retry_delay: float = 1.0) -> None:
+        self.transport = transport
+        self.site_role = site_role
+        self.retries = retries
+        self.retry_delay = retry_delay
+        self.warnings: list[str] = []
+        self.secrets: list[str] = []
+        self.server_time: datetime | None = None
+
+    def call(self, endpoint: str, query: dict | None = None, body: Any = None) -> Any:
+        """The decoded answer of one endpoint (None for calls without content).
+
+        Raises GateClosed, TransportError, NotAdminApi, ApiError and its kinds. NotFound is the only one that means absent.
+        """
+        guard_layout_write(ENDPOINTS[endpoint], self.site_role)
+        row = ENDPOINTS[endpoint]
+        attempts = 1 + (self.retries if row.read_only else 0)
+        for attempt in range(1, attempts + 1):
+            try:
+                return self._once(row, query, body)
+            except (TransportError, Unavailable) as error:
+                if attempt == attempts or isinstance(error, NotAdminApi):
+                    raise
+                self.warnings.append(f"{error.message}; trying again ({attempt} of {attempts - 1})")
+                time.sleep(self.retry_delay * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        self.transport.close()
+
+    def _once(self, row: Endpoint, query: dict | None, body: Any) -> Any:
+        answer = self.transport.send(row.method, row.path, query, body, row.name)
+        if answer.date:
+            self.server_time = _http_date(answer.date) or self.server_time
+        data = _decode(answer)
+        if answer.status >= 400:
+            raise self._error(row, answer, data)
+        if data is _NOT_JSON:
+            raise self._not_ours(row, answer)
+        return data
+
+    def _error(self, row: Endpoint, answer: Response, data: Any) -> Exception:
+        if not isinstance(data, dict) or "code" not in data or "message" not in data:
+            if answer.status in (502, 503, 504):
+                return Unavailable(f"{row.name} at {self.transport.url}: HTTP {answer.status} from something in between",
+                                   hint=_HINTS[Unavailable], status=answer.status, endpoint=row.name)
+            return self._not_ours(row, answer)
+        text = self._clean(str(data["message"]))[:500]
+        code = str(data["code"])
+        if answer.status == 400 and "Unknown API endpoint" in text:
+            return NotAdminApi(f"{row.name} at {self.transport.url}: {text}", endpoint=row.name, status=400,
+                               hint=f"Garage 1.x and S3 ports answer so; this collection needs the Admin API v2 (Garage 2.0.0 or newer, {row.name}"
+                               f" since {row.since})")
+        kind = _BY_STATUS.get(answer.status, ServerFault if answer.status >= 500 else Invalid)
+        if "Layout not ready" in text:
+            kind = LayoutNotReady
+        elif row.layout_write and "Invalid new layout version" in text:
+            kind = StaleVersion
+        elif row.layout_write and answer.status in (400, 500) and _CONSTRAINT.search(text):
+            kind = Constraint
+        hint = _HINTS.get(kind)
+        if kind is Denied:
+            hint = (f"the token from {self.transport.connection.token_source} is wrong, expired, or its scope lacks {row.name};"
+                    " Garage gives the same answer for all three")
+        return kind(f"{row.name} at {self.transport.url}: HTTP {answer.status} {code}: {text}", hint=hint, status=answer.status, code=code,
+                    endpoint=row.name, server_message=text)
+
+    def _not_ours(self, row: Endpoint, answer: Response) -> NotAdminApi:
+        return NotAdminApi(f"{row.name} at {self.transport.url}: HTTP {answer.status} with {answer.media_type or 'no'} content, not the JSON of a"
+                           " Garage Admin API", hint="api_url must be the Admin API (port 3903 by convention), not the S3, web or RPC port, and not a"
+                           " proxy's page", endpoint=row.name, status=answer.status)
+
+    def _clean(self, text: str) -> str:
+        for secret in (self.transport.connection.token, *self.secrets):
+            if secret:
+                text = text.replace(secret, HIDDEN)
+        return text
+
+
+def guard_layout_write(row: Endpoint, site_role: str | None) -> None:
+    """Refuse a layout write on a follower (LW-13)."""
+    if row.layout_write and site_role == "follower":
+        raise GateClosed(f"{row.name}: this site is a follower; only the layout writer's site changes the layout; nothing was sent",
+                         hint="run this at the writer's site, or promote this one after the writer was demoted")
+
+
+_NOT_JSON = object()
+
+
+def _decode(answer: Response) -> Any:
+    if not answer.text.strip() and answer.status < 300:
+        return None
+    try:
+        return json.loads(answer.text)
+    except ValueError:
+        return _NOT_JSON
+
+
+def _http_date(value: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,86 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From options and environment to a connection; all faults at once. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ._errors import InputError
+from ._transport import Connection, url_faults
+
+ENVIRONMENT = {"api_url": "GARAGE_ADMIN_URL", "api_token": "GARAGE_ADMIN_TOKEN", "api_token_file": "GARAGE_ADMIN_TOKEN_FILE",
+               "ca_path": "GARAGE_CA_PATH", "site_role": "GARAGE_SITE_ROLE"}
+
+
+def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str]) -> Connection:
+    """The connection that ``params`` and ``environ`` mean; an option always beats the environment. Raises InputError.
+
+    There is no default for ``api_url``: a task that forgot it must not reach some other Garage on localhost (MH-15).
+    """
+    faults: list[str] = []
+    url = params.get("api_url") or environ.get(ENVIRONMENT["api_url"])
+    if not url:
+        faults.append("api_url is not set: give the option, or GARAGE_ADMIN_URL in the environment")
+    else:
+        faults += url_faults(url)
+    token, source = _token(params, environ, read_file, faults)
+    for name in ("timeout", "retries", "retry_delay"):
+        value = params.get(name)
+        if value is not None and (value <= 0 if name == "timeout" else value < 0):
+            faults.append(f"{name}: {value:g} must be {'more than 0' if name == 'timeout' else '0 or more'}")
+    verify = _verify(params, environ)
+    cert, key = params.get("client_cert"), params.get("client_key")
+    if key and not cert:
+        faults.append("client_key is set without client_cert")
+    if faults:
+        raise InputError(faults)
+    return Connection(api_url=url, token=token, token_source=source, verify=verify, client_cert=(cert, key) if key else cert,
+                      timeout=params.get("timeout") or 60.0)
+
+
+def resolve_site_role(params: Mapping, environ: Mapping[str, str]) -> str | None:
+    """``writer``, ``follower`` or None (unset, behaves as writer: LW-03). A profile that says follower is never overruled (LW-15)."""
+    profile = environ.get(ENVIRONMENT["site_role"]) or None
+    if profile not in (None, "writer", "follower"):
+        raise InputError(f"GARAGE_SITE_ROLE: {profile!r} is neither writer nor follower")
+    option = params.get("site_role")
+    return "follower" if "follower" in (profile, option) else option or profile
+
+
+def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str]) -> tuple[str, str]:
+    given = [(params.get("api_token"), params.get("api_token_file"), "option api_token", "option api_token_file"),
+             (environ.get(ENVIRONMENT["api_token"]), environ.get(ENVIRONMENT["api_token_file"]),
+              "environment variable GARAGE_ADMIN_TOKEN", "environment variable GARAGE_ADMIN_TOKEN_FILE")]
+    for inline, path, inline_source, path_source in given:
+        if inline and path:
+            faults.append(f"{inline_source} and {path_source} are both set; only one of the two may be")
+        if inline:
+            return _usable(inline, inline_source, faults), inline_source
+        if path:
+            source = f"file {path} ({path_source})"
+            try:
+                return _usable(read_file(path), source, faults), source
+            except (OSError, UnicodeDecodeError) as error:
+                faults.append(f"{source} cannot be read: {getattr(error, 'strerror', None) or 'it is not text'}")
+                return "", source
+    faults.append("no admin token: set api_token or api_token_file, or GARAGE_ADMIN_TOKEN or GARAGE_ADMIN_TOKEN_FILE in the environment")
+    return "", ""
+
+
+def _usable(token: str, source: str, faults: list[str]) -> str:
+    # Files made by hand end in a newline; a token with one would be refused as wrong.
+    token = token.strip()
+    if not token:
+        faults.append(f"the {source} is empty")
+    elif not token.isascii() or any(char.isspace() or not char.isprintable() for char in token):
+        faults.append(f"the {source} holds a token with spaces, line breaks or non-ASCII characters; no such token can be sent")
+    return token
+
+
+def _verify(params: Mapping, environ: Mapping[str, str]) -> bool | str:
+    if params.get("validate_certs") is False:
+        return False
+    return params.get("ca_path") or environ.get(ENVIRONMENT["ca_path"]) or True

@@ -1,0 +1,119 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Carry a plan out: read, decide, send, read back. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from ._client import Client
+from ._errors import GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
+from ._plan import Call, Plan, difference, resolve, secrets_in
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A write whose fate is unknown: the call, and the server's clock shortly before it (None when it is not known)."""
+
+    call: Call
+    since: datetime | None
+
+
+@dataclass(frozen=True)
+class Task(Generic[S]):
+    """A subject to converge: ``read`` gives its snapshot, ``plan`` decides on one, ``show`` is the result a user sees of a snapshot.
+
+    ``read`` is told of a write in doubt, so that it can look for what that write may have left behind.
+    """
+
+    read: Callable[[Client, Doubt | None], S]
+    plan: Callable[[S], Plan]
+    show: Callable[[S], Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened: the plan that was decided first, the result, and what was sent (``done``), with the answers by ``binds``."""
+
+    plan: Plan
+    result: Any
+    done: tuple[str, ...] = ()
+    answers: dict | None = None
+
+
+def converge(task: Task, client: Client, check: bool = False) -> Outcome:
+    """Bring the live state to what the task's planner wants; send nothing in check mode.
+
+    A write whose fate is unknown (cut, timed out, 503) and a layout version that moved in between are answered by reading again and
+    deciding again, once. After writing, the state is read back and planned once more: a plan that is not empty then is a VerifyMismatch
+    (servers ignore fields they do not know with a 200).
+    """
+    snapshot = task.read(client, None)
+    first = plan = task.plan(snapshot)
+    if check or not plan.calls:
+        return Outcome(plan, plan.after)
+    done: list[str] = []
+    answers: dict[str, Any] = {}
+    try:
+        try:
+            _perform(client, plan, done, answers)
+        except (TransportError, Unavailable, StaleVersion) as error:
+            doubt = _doubt(error, plan, client)
+            client.warnings.append(f"{error.message}; reading the state again before anything else is sent")
+            time.sleep(client.retry_delay)
+            plan = task.plan(task.read(client, doubt))
+            _perform(client, plan, done, answers)
+        snapshot = task.read(client, None)
+        rest = task.plan(snapshot)
+    except GarageError as error:
+        error.done = tuple(done)
+        error.left = tuple(why for why in plan.would if why not in done)
+        raise
+    if rest.calls:
+        raise _mismatch(rest, done)
+    return Outcome(first, task.show(snapshot), tuple(done), answers)
+
+
+def _perform(client: Client, plan: Plan, done: list[str], answers: dict[str, Any]) -> None:
+    for call in plan.calls:
+        client.secrets.extend(secrets_in(call.body))
+        answer = client.call(call.endpoint, resolve(call.query, answers) or None, resolve(call.body, answers))
+        done.append(call.why)
+        if call.binds:
+            answers[call.binds] = answer
+        _check_answer(call, answer)
+
+
+def _check_answer(call: Call, answer: Any) -> None:
+    for name, wanted in call.expects.items():
+        found = (answer or {}).get(name)
+        if found != wanted:
+            raise VerifyMismatch(f"{call.endpoint} was accepted, but its answer shows {name} = {found!r} instead of {wanted!r};"
+                                 " something else changed it at the same time", fields=(name,),
+                                 hint="find out who else writes here, then run this again")
+
+
+def _doubt(error: GarageError, plan: Plan, client: Client) -> Doubt:
+    endpoint = getattr(error, "endpoint", None)
+    call = next((call for call in plan.calls if call.endpoint == endpoint), plan.calls[0])
+    return Doubt(call, client.server_time)
+
+
+def _mismatch(rest: Plan, done: list[str]) -> VerifyMismatch:
+    before, after = difference(rest.before, rest.after)
+    fields = tuple(after) if isinstance(after, dict) else ()
+    found = ", ".join(f"{name} is {before.get(name)!r}, wanted {after[name]!r}" for name in fields) if fields else "; ".join(rest.would)
+    error = VerifyMismatch(f"{rest.subject}: the server accepted the change but does not show it: {found}", fields=fields,
+                           hint="a server that is too old ignores fields it does not know (CORS, lifecycle and routing rules need"
+                           " Garage 2.3.0); otherwise something else changed it at the same time")
+    error.done = tuple(done)
+    error.left = rest.would
+    return error

@@ -1,0 +1,70 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Snapshots of buckets. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from .._client import Client
+from .._errors import NotFound, PlanError
+from .._executor import Doubt
+from .._models.bucket import Bucket, BucketSpec
+from .._planners.bucket import BucketSnapshot
+from .._units import parse_server_time, seconds_before
+
+
+def read_bucket(client: Client, spec: BucketSpec, doubt: Doubt | None = None) -> BucketSnapshot:
+    """One request for the bucket, one for each wanted alias it lacks. Only a 404 means absent; any other failure is raised."""
+    bucket = find_bucket(client, id=spec.id) if spec.id else find_bucket(client, globalAlias=spec.name)
+    if spec.absent:
+        return BucketSnapshot(bucket)
+    have = bucket.aliases if bucket else (spec.name,)
+    owners = {}
+    for alias in spec.wanted_aliases:
+        if alias not in have and (owner := find_bucket(client, globalAlias=alias)):
+            owners[alias] = owner.id
+    orphan = _orphan(client, doubt) if bucket is None and doubt and doubt.call.endpoint == "CreateBucket" else None
+    return BucketSnapshot(bucket, owners, orphan)
+
+
+def find_bucket(client: Client, **query: str) -> Bucket | None:
+    """The bucket that ``id`` or ``globalAlias`` names, or None."""
+    try:
+        return Bucket.from_api(client.call("GetBucketInfo", query))
+    except NotFound:
+        return None
+
+
+def read_buckets(client: Client, name: str | None = None, id: str | None = None) -> list[Bucket]:
+    """The bucket that is called ``name`` or has ``id`` (none or one), or all buckets; ordered by id."""
+    if name or id:
+        found = find_bucket(client, id=id) if id else find_bucket(client, globalAlias=name)
+        return [found] if found else []
+    every = (find_bucket(client, id=row["id"]) for row in list_buckets(client))
+    return sorted((bucket for bucket in every if bucket), key=lambda bucket: bucket.id)
+
+
+def list_buckets(client: Client) -> list[dict]:
+    """All buckets as ListBuckets shows them: id, created, globalAliases, localAliases."""
+    return client.call("ListBuckets")
+
+
+def _orphan(client: Client, doubt: Doubt) -> Bucket | None:
+    """The bucket without any alias that a CreateBucket of unknown fate left behind, if there is exactly one."""
+    if doubt.since is None:
+        return None
+    # The server's clock is known to the second, from the Date header of its last answer.
+    since = seconds_before(doubt.since, 2)
+    found = [row["id"] for row in list_buckets(client) if not row["globalAliases"] and not row["localAliases"] and _made_after(row, since)]
+    if len(found) > 1:
+        raise PlanError(f"{doubt.call.why}: the answer was lost, and {len(found)} buckets without a name appeared meanwhile: {', '.join(found)}",
+                        hint="see which one is yours with s3ops.garage.bucket_info, and name it by running this with id and name")
+    return find_bucket(client, id=found[0]) if found else None
+
+
+def _made_after(row: dict, since: datetime) -> bool:
+    created = parse_server_time(row.get("created"))
+    return created is not None and created >= since

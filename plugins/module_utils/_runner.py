@@ -1,0 +1,113 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one place that talks to AnsibleModule: in, out, and the words of every failure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from ._argspec import connection_spec
+from ._client import Client
+from ._connection import resolve_connection, resolve_site_role
+from ._errors import GarageError, GateClosed
+from ._executor import Outcome, Task, converge
+from ._transport import REQUESTS_ERROR, HttpTransport
+
+
+def run_task(name: str, argument_spec: Mapping, build: Callable[[Mapping], Task], **constraints: Any) -> None:
+    """A module that declares something. ``build`` turns options into a Task and raises InputError; ``name`` is the key of the result."""
+    run_job(argument_spec, lambda params, context: _converge(name, build(params), context), **constraints)
+
+
+def run_info(name: str, argument_spec: Mapping, read: Callable[[Client, Mapping], Any], **constraints: Any) -> None:
+    """A module that only reads: never changed, also in check mode."""
+    run_job(argument_spec, lambda params, context: {"changed": False, name: read(context.client(), params)}, **constraints)
+
+
+def run_job(argument_spec: Mapping, job: Callable[[Mapping, Context], dict], **constraints: Any) -> None:
+    """Anything else: ``job`` gets the options and a Context and returns the result."""
+    module = AnsibleModule(argument_spec={**connection_spec(), **argument_spec}, supports_check_mode=True, **constraints)
+    context = Context(module)
+    try:
+        result = job(module.params, context)
+    except GarageError as error:
+        context.finish()
+        module.fail_json(**_failure(error, context))
+    context.finish()
+    module.exit_json(**result)
+
+
+class Context:
+    """What a job may use of the module: a client (made at first use, so that bad input fails before anything is opened)."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self._module = module
+        self._clients: list[Client] = []
+        self.check = module.check_mode
+        self.no_log = bool(module.no_log)
+
+    def client(self, params: Mapping | None = None) -> Client:
+        """A client for ``params`` (default: the module's own connection options). Raises InputError."""
+        if REQUESTS_ERROR:
+            self._module.fail_json(msg=missing_required_lib("requests"), exception=REQUESTS_ERROR)
+        params = self._module.params if params is None else params
+        environ = os.environ if params is self._module.params else {}
+        connection = resolve_connection(params, environ, _read_file)
+        # The token may come from a file or the environment, where AnsibleModule does not know it to be secret.
+        self._module.no_log_values.add(connection.token)
+        client = Client(HttpTransport(connection), site_role=resolve_site_role(params, environ), retries=params.get("retries", 3),
+                        retry_delay=params.get("retry_delay", 1.0))
+        self._clients.append(client)
+        return client
+
+    def warn(self, text: str) -> None:
+        self._module.warn(text)
+
+    def finish(self) -> None:
+        for client in self._clients:
+            for text in client.warnings:
+                self._module.warn(text)
+            client.close()
+
+    @property
+    def secrets(self) -> list[str]:
+        return [secret for client in self._clients for secret in client.secrets]
+
+
+def _converge(name: str, task: Task, context: Context) -> dict:
+    return present(name, converge(task, context.client(), context.check), context)
+
+
+def present(name: str, outcome: Outcome, context: Context) -> dict:
+    """The result of a converged subject: the same keys in check mode, when changed and when not."""
+    for note in outcome.plan.notes:
+        context.warn(note)
+    return {"changed": outcome.plan.changed, name: outcome.result, "diff": outcome.plan.diff, "actions": list(outcome.plan.would)}
+
+
+def _failure(error: GarageError, context: Context) -> dict:
+    parts = [error.message]
+    if error.done:
+        parts.append(f"Done before that: {'; '.join(error.done)}.")
+    if error.left:
+        parts.append(f"Not done: {'; '.join(error.left)}. Running this again finishes it.")
+    if error.hint:
+        parts.append(f"What to do: {error.hint}.")
+    text = " ".join(part if part.endswith((".", "!", "?")) else part + "." for part in parts)
+    for secret in context.secrets:
+        text = text.replace(secret, "********")
+    failure = {"msg": text, "error": error.data(), "changed": bool(error.done)}
+    if isinstance(error, GateClosed):
+        failure["pending"] = True
+    return failure
+
+
+def _read_file(path: str) -> str:
+    with open(path, encoding="utf-8") as handle:
+        return handle.read()
