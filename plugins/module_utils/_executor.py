@@ -59,7 +59,7 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
     snapshot = task.read(client, None)
     first = plan = task.plan(snapshot)
     if check or not plan.calls:
-        return Outcome(plan, plan.after)
+        return Outcome(plan, plan.prediction)
     done: list[str] = []
     answers: dict[str, Any] = {}
     try:
@@ -93,12 +93,10 @@ def _perform(client: Client, plan: Plan, done: list[str], answers: dict[str, Any
 
 
 def _check_answer(call: Call, answer: Any) -> None:
-    for name, wanted in call.expects.items():
-        found = (answer or {}).get(name)
-        if found != wanted:
-            raise VerifyMismatch(f"{call.endpoint} was accepted, but its answer shows {name} = {found!r} instead of {wanted!r};"
-                                 " something else changed it at the same time", fields=(name,),
-                                 hint="find out who else writes here, then run this again")
+    fault = call.check(answer) if call.check else None
+    if fault:
+        raise VerifyMismatch(f"{call.endpoint} was accepted, but {fault}; something else changed it at the same time",
+                             hint="find out who else writes here, then run this again")
 
 
 def _doubt(error: GarageError, plan: Plan, client: Client) -> Doubt:

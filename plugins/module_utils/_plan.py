@@ -10,7 +10,7 @@ One decision, one object: ``changed``, the diff, what check mode predicts and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +38,8 @@ class Call:
     """One Admin API request of a plan.
 
     ``query`` and ``body`` may hold :class:`Ref` and :class:`Secret` at any depth. ``why`` says in plain words what the call does, for
-    "would" lines and for "done so far". ``binds`` names the answer for later references. ``expects`` are fields the answer
-    must show; a difference stops the run (OP-107).
+    "would" lines and for "done so far". ``binds`` names the answer for later references. ``check`` is a pure function of the answer that
+    says what is wrong with it, or None; a fault stops the run before the next call (OP-107).
     """
 
     endpoint: str
@@ -47,7 +47,7 @@ class Call:
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
     binds: str | None = None
-    expects: Mapping[str, Any] = field(default_factory=dict)
+    check: Callable[[Any], str | None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Awaiting:
 class Plan:
     """A decision about one subject (``"bucket media"``).
 
-    ``before`` and ``after`` are results as a user sees them (None = absent); ``calls`` what has to be sent, in order; ``notes`` become
-    warnings; ``awaiting`` is set when the calls were left out because the site is a follower.
+    ``before`` and ``after`` are the two sides of the diff, for most kinds the result itself (None = absent); ``predicted`` is the result where
+    that is shaped otherwise. ``calls`` is what has to be sent, in order; ``notes`` become warnings; ``awaiting`` is set when the calls
+    were left out because the site is a follower.
     """
 
     subject: str
@@ -74,6 +75,12 @@ class Plan:
     calls: tuple[Call, ...] = ()
     notes: tuple[str, ...] = ()
     awaiting: Awaiting | None = None
+    predicted: Any = None
+
+    @property
+    def prediction(self) -> Any:
+        """The result after this plan, as check mode returns it."""
+        return self.after if self.predicted is None else self.predicted
 
     @property
     def changed(self) -> bool:
