@@ -5,11 +5,15 @@
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 RUN := .venv/bin/python
+# Some of Ansible's tools call each other by name.
+TOOLS := PATH="$(CURDIR)/.venv/bin:$$PATH"
 RESULTS := .cache/results
+# Narrows a target: make unit ARGS="-k layout", make integration ARGS=bucket, make sanity ARGS="--test validate-modules"
+ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test unit real
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit real integration importer sanity trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -24,8 +28,48 @@ quickstart: venv ## two sites on a local Garage, from two site files
 quickstart-stop: venv ## stop what quickstart started
 	@$(RUN) -m tools.quickstart stop
 
+test: venv ## everything below up to sanity, in this order
+	@rm -rf $(RESULTS)
+	@set -e; for step in lint docs-lint unit real integration importer sanity; do \
+		started=$$(date +%s); $(MAKE) $$step; echo "==> $$step: done in $$(($$(date +%s) - started)) s"; done
+	@$(RUN) -m tools.check.summary
+
+lint: venv ## ansible-lint with the production profile, changelog fragments
+	@echo "==> ansible-lint"
+	@$(TOOLS) ansible-lint $(ARGS)
+	@echo "==> antsibull-changelog lint"
+	@$(TOOLS) antsibull-changelog lint
+
+docs-lint: venv ## module and role pages: complete, references and markup right
+	@echo "==> documentation pages"
+	@$(RUN) -m tools.check.docs
+
 unit: venv ## tests that need no Garage
-	$(RUN) -m pytest tests/unit --junit-xml=$(RESULTS)/unit.xml
+	@echo "==> unit tests"
+	@$(RUN) -m pytest tests/unit --junit-xml=$(RESULTS)/unit.xml $(ARGS)
 
 real: venv ## tests on a real Garage
-	$(RUN) -m pytest tests/garage --junit-xml=$(RESULTS)/real.xml
+	@echo "==> tests on a real Garage"
+	@$(RUN) -m pytest tests/garage --junit-xml=$(RESULTS)/real.xml $(ARGS)
+
+integration: venv ## every module by ansible-test on a real Garage
+	@echo "==> ansible-test integration"
+	@$(RUN) -m tools.check.integration $(ARGS)
+
+importer: venv ## build the collection and let Galaxy's importer judge it
+	@echo "==> galaxy-importer"
+	@$(RUN) -m tools.check.importer
+
+sanity: venv ## ansible-test sanity with every Python found
+	@echo "==> ansible-test sanity"
+	@$(RUN) -m tools.check.sanity $(ARGS)
+
+trace: venv ## which requirements have a test and which have none
+	@$(RUN) -m tools.trace $(ARGS)
+
+lock: ## write requirements/dev.txt anew from requirements/dev.in
+	@$(PYTHON) -m tools.check.lock
+
+clean: ## remove .venv and what checks left in the checkout (not the cache of binaries outside)
+	rm -rf .venv .cache .ansible .hypothesis .pytest_cache changelogs/.plugin-cache.yaml
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

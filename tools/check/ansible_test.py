@@ -9,13 +9,12 @@ which also keeps its environments from one run to the next.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools.check.paths import CACHE, VENV
+from tools.check.paths import CACHE, VENV, environment
 from tools.check.pythons import search_path
 
 HOME = CACHE / "ansible-test"
@@ -32,10 +31,9 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--disable-pip-ve
 def ansible_test(staged: Path, *arguments: str) -> int:
     """Run ``ansible-test`` in the folder ``staged`` and return its exit status."""
     prepare_home()
-    path = os.pathsep.join([str(VENV / "bin"), search_path(HOME / "bin")])
-    environment = os.environ | {"HOME": str(HOME), "PATH": path}
+    variables = environment(search_path(HOME / "bin"), HOME=str(HOME))
     command = [str(VENV / "bin" / "ansible-test"), *arguments, "--color", "no"]
-    return subprocess.run(command, cwd=staged, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
+    return subprocess.run(command, cwd=staged, env=variables, stdin=subprocess.DEVNULL, check=False).returncode
 
 
 def prepare_home() -> None:

