@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit real integration importer sanity trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration importer sanity trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -48,11 +48,15 @@ unit: venv ## tests that need no Garage
 	@echo "==> unit tests"
 	@$(RUN) -m pytest tests/unit --junit-xml=$(RESULTS)/unit.xml $(ARGS)
 
-real: venv ## tests on a real Garage
+garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
+	@echo "==> Garage binary"
+	@$(RUN) -m tools.testbed.garage_binary
+
+real: garage ## tests on a real Garage
 	@echo "==> tests on a real Garage"
 	@$(RUN) -m pytest tests/garage --junit-xml=$(RESULTS)/real.xml $(ARGS)
 
-integration: venv ## every module by ansible-test on a real Garage
+integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"
 	@$(RUN) -m tools.check.integration $(ARGS)
 

@@ -19,8 +19,8 @@ from tools.check.ansible_test import ansible_test
 from tools.check.paths import RESULTS
 from tools.check.stage import stage
 from tools.testbed.files import write_private
+from tools.testbed.garage_binary import obtain
 from tools.testbed.nodes import Cluster, Site
-from tools.testbed.provider import garage_binary
 
 # Two copies on three nodes: the layout target can take a node out and put it back.
 LAYOUT_NODES, LAYOUT_FACTOR = 3, 2
@@ -28,7 +28,7 @@ LAYOUT_NODES, LAYOUT_FACTOR = 3, 2
 
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the nodes are stopped on the way out
-    binary = garage_binary()
+    binary = obtain()
     staged = stage("integration")
     settings = staged / "tests" / "integration" / "integration_config.yml"
     with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
