@@ -86,3 +86,27 @@ _LIFECYCLE_RULE = {
     "expiration_date": {"type": "str"},
     "abort_incomplete_multipart_upload_days": {"type": "int"},
 }
+
+
+def layout_spec() -> dict:
+    """Options of the module ``layout`` beside the shared ones."""
+    return {
+        "roles": {"type": "list", "elements": "dict", "options": {
+            "node": {"type": "str", "required": True},
+            **state_spec(),
+            "zone": {"type": "str"},
+            "capacity": {"type": "str"},
+            "gateway": {"type": "bool"},
+            "tags": {"type": "list", "elements": "str"},
+        }},
+        "zone_redundancy": {"type": "str"},
+        "replication_factor": {"type": "int"},
+        "purge_roles": {"type": "bool", "default": False},
+        "owner": {"type": "dict", "options": {"zones": {"type": "list", "elements": "str"}, "tag": {"type": "str"}}},
+        "apply": {"type": "bool", "default": True},
+        "foreign_staged": {"type": "str", "choices": ["fail", "discard", "include"], "default": "fail"},
+        "preview": {"type": "bool", "default": False},
+        "allow_unseen_nodes": {"type": "bool", "default": False},
+        "require_settled": {"type": "bool", "default": True},
+        "fail_when_awaiting": {"type": "bool", "default": False},
+    }

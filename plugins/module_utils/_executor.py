@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from ._client import Client
-from ._errors import GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
+from ._errors import ApiError, GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
 from ._plan import Call, Plan, difference, resolve, secrets_in
 
 S = TypeVar("S")
@@ -74,22 +74,31 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
         snapshot = task.read(client, None)
         rest = task.plan(snapshot)
     except GarageError as error:
+        if isinstance(error, ApiError) and plan.undo and done:
+            send(client, plan.undo, answers, done)
+            error.message += f"; {plan.undo.why}"
+            done.clear()
         error.done = tuple(done)
-        error.left = tuple(why for why in plan.would if why not in done)
+        error.left = tuple(why for why in plan.would if why not in done) if done else ()
         raise
     if rest.calls:
         raise _mismatch(rest, done)
     return Outcome(first, task.show(snapshot), tuple(done), answers)
 
 
+def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
+    """One call of a plan: references filled in, noted as done, its answer kept and checked. Raises VerifyMismatch when that is not as it must be."""
+    client.secrets.extend(secrets_in(call.body))
+    answer = client.call(call.endpoint, resolve(call.query, answers) or None, resolve(call.body, answers))
+    done.append(call.why)
+    if call.binds:
+        answers[call.binds] = answer
+    _check_answer(call, answer)
+
+
 def _perform(client: Client, plan: Plan, done: list[str], answers: dict[str, Any]) -> None:
     for call in plan.calls:
-        client.secrets.extend(secrets_in(call.body))
-        answer = client.call(call.endpoint, resolve(call.query, answers) or None, resolve(call.body, answers))
-        done.append(call.why)
-        if call.binds:
-            answers[call.binds] = answer
-        _check_answer(call, answer)
+        send(client, call, answers, done)
 
 
 def _check_answer(call: Call, answer: Any) -> None:

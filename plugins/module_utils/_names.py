@@ -10,6 +10,7 @@ import re
 from ipaddress import ip_address
 
 _HEX64 = re.compile(r"^[0-9a-f]{64}$")
+_KEY_ID = re.compile(r"^[A-Za-z0-9._-]{8,}$")
 _BUCKET = re.compile(r"^[a-z0-9][a-z0-9.-]*[a-z0-9]$")
 
 BUCKET_NAME_RULE = ("3 to 63 characters of a-z, 0-9, dot and hyphen, beginning and ending with a letter or digit, not an IP address, not ending in"
@@ -31,6 +32,18 @@ def bucket_name_fault(name: str) -> str | None:
 def bucket_id_fault(value: str) -> str | None:
     """Why ``value`` is not a bucket id, or None."""
     return None if _HEX64.match(value) else f"{value[:80]!r} is not a bucket id; wanted: 64 lower-case hexadecimal digits"
+
+
+def key_id_fault(value: str) -> str | None:
+    """Why ``value`` can be no access key's id, or None. Garage before 2.3.0 takes less (GK and 24 hexadecimal digits), and says so itself."""
+    return None if _KEY_ID.match(value) else f"{value[:80]!r} is not an access key id; wanted: at least 8 characters of A-Z, a-z, 0-9, dot, _ and -"
+
+
+def secret_key_fault(value: str) -> str | None:
+    """Why ``value`` can be no secret access key, or None; the value itself is never in the answer."""
+    if len(value) >= 16 and value.isascii() and value.isprintable():
+        return None
+    return "is not a secret access key Garage takes; wanted: at least 16 printable ASCII characters"
 
 
 def is_node_id(value: str) -> bool:

@@ -65,8 +65,8 @@ class Plan:
     """A decision about one subject (``"bucket media"``).
 
     ``before`` and ``after`` are the two sides of the diff, for most kinds the result itself (None = absent); ``predicted`` is the result where
-    that is shaped otherwise. ``calls`` is what has to be sent, in order; ``notes`` become warnings; ``awaiting`` is set when the calls
-    were left out because the site is a follower.
+    that is shaped otherwise. ``calls`` is what has to be sent, in order; ``undo`` puts back what they did when the server refuses one of them
+    half-way. ``notes`` become warnings; ``awaiting`` is set when the calls were left out because the site is a follower.
     """
 
     subject: str
@@ -76,6 +76,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     awaiting: Awaiting | None = None
     predicted: Any = None
+    undo: Call | None = None
 
     @property
     def prediction(self) -> Any:

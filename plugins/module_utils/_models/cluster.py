@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -110,3 +110,113 @@ class ClusterStatus:
     def node(self, id: str) -> Node | None:
         """The node with this full id, or None."""
         return next((node for node in self.nodes if node.id == id), None)
+
+
+@dataclass(frozen=True)
+class Health:
+    """GetClusterHealth. Partitions are 0 before the first layout; ``status`` is healthy, degraded or unavailable."""
+
+    status: str
+    known_nodes: int = 0
+    connected_nodes: int = 0
+    storage_nodes: int = 0
+    storage_nodes_up: int = 0
+    partitions: int = 0
+    partitions_quorum: int = 0
+    partitions_all_ok: int = 0
+
+    @classmethod
+    def from_api(cls, answer: Mapping) -> Health:
+        return cls(
+            status=answer["status"],
+            known_nodes=answer["knownNodes"],
+            connected_nodes=answer["connectedNodes"],
+            storage_nodes=answer["storageNodes"],
+            # The name that 2.0 used.
+            storage_nodes_up=answer["storageNodesUp"] if "storageNodesUp" in answer else answer["storageNodesOk"],
+            partitions=answer["partitions"],
+            partitions_quorum=answer["partitionsQuorum"],
+            partitions_all_ok=answer["partitionsAllOk"],
+        )
+
+    @property
+    def quorum(self) -> bool:
+        """True when there is a layout and every partition can be written."""
+        return self.partitions_quorum == self.partitions > 0
+
+    @property
+    def quorum_at_risk(self) -> bool:
+        return self.partitions_quorum < self.partitions
+
+
+# What a feature needs, by the first version of Garage that has it.
+CAPABILITIES = {
+    "bulk_reads": (2, 5, 0),
+    "connection_parameters": (2, 5, 0),
+    "cors_rules": (2, 3, 0),
+    "layout_statistics": (2, 4, 0),
+    "lifecycle_rules": (2, 3, 0),
+    "paged_lists": (2, 5, 0),
+    "resync_queue_length": (2, 5, 0),
+    "routing_rules": (2, 3, 0),
+    "statistics": (2, 3, 0),
+}
+
+
+def capabilities(garage_version: str | None) -> dict[str, bool | None]:
+    """Which features a server of this version has; None for each when the version is not known, since a guess helps nobody."""
+    version = parse_version(garage_version)
+    return {feature: None if version is None else version >= since for feature, since in CAPABILITIES.items()}
+
+
+def unreachable_peers(nodes: Iterable[Node], after_seconds: int = 600) -> tuple[Node, ...]:
+    """Nodes that are missed: with a storage role or draining, and not seen for longer than ``after_seconds`` or never."""
+    return tuple(node for node in nodes if not node.up and (node.storage or node.draining)
+                 and (node.last_seen_seconds is None or node.last_seen_seconds > after_seconds))
+
+
+_STATISTICS = {
+    "data_avail": "dataAvail",
+    "metadata_avail": "metadataAvail",
+    "incomplete_avail_info": "incompleteAvailInfo",
+    "bucket_count": "bucketCount",
+    "total_object_count": "totalObjectCount",
+    "total_object_bytes": "totalObjectBytes",
+    "freeform": "freeform",
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """All that can be told of a cluster through one node. What the token may not read is None."""
+
+    status: ClusterStatus
+    health: Health | None = None
+    self_id: str | None = None
+    garage_version: str | None = None
+    statistics: Mapping | None = None
+
+    def to_result(self) -> dict:
+        """The cluster as a user sees it."""
+        return {
+            "reachable": True,
+            "phase": "running",
+            "message": None,
+            "error": None,
+            "garage_version": self.garage_version,
+            "capabilities": capabilities(self.garage_version),
+            "layout_version": self.status.layout_version,
+            "health": asdict(self.health) if self.health else None,
+            "quorum_at_risk": self.health.quorum_at_risk if self.health else None,
+            "nodes": [{**node.to_result(), "self": node.id == self.self_id} for node in self.status.nodes],
+            "unreachable_peers": [{"id": node.id, "hostname": node.hostname, "zone": node.zone, "last_seen_seconds": node.last_seen_seconds}
+                                  for node in unreachable_peers(self.status.nodes)],
+            "statistics": None if self.statistics is None else {ours: self.statistics.get(theirs) for ours, theirs in _STATISTICS.items()},
+        }
+
+
+def pending_result(message: str, error: Mapping) -> dict:
+    """What a user sees of a cluster that cannot be reached: the same keys, with the reason."""
+    return {"reachable": False, "phase": "pending", "message": message, "error": dict(error), "garage_version": None,
+            "capabilities": capabilities(None), "layout_version": None, "health": None, "quorum_at_risk": None, "nodes": [],
+            "unreachable_peers": [], "statistics": None}

@@ -19,7 +19,7 @@ from .._plan import Awaiting, Call, Plan
 from ._layout_checks import constraint_faults, unseen_faults, warnings_about
 from ._node_selector import resolve_nodes
 
-APPLIED = "applied layout"  # name under which the answer of the apply is kept
+APPLIED, PREVIEWED = "applied layout", "preview"  # names under which answers are kept
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Changes:
 
 
 SUBJECT = "cluster layout"
+UNDO = Call("RevertClusterLayout", "what was staged was dropped again")
 
 
 def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
@@ -84,16 +85,19 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
     if not calls:
         shown = layout
     return Plan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if calls else (),
-                predicted=shown.to_result())
+                predicted=shown.to_result(), undo=None if base.has_staged else UNDO)
 
 
-def preview_calls(plan: Plan) -> tuple[Call, Call, Call]:
-    """The three calls that ask the server what ``plan`` would do: stage, preview, and put the empty staging back.
-
-    Only for a plan that begins with staging on an empty staging area.
-    """
-    return (plan.calls[0], Call("PreviewClusterLayoutChanges", "preview the staged changes", binds="preview"),
-            Call("RevertClusterLayout", "drop the changes staged for the preview"))
+def preview_calls(plan: Plan) -> tuple[Call, ...]:
+    """The calls that ask the server what ``plan`` would do: the question alone when all is staged already, else stage, ask, and put the
+    empty staging area back. None when the plan sends nothing, or begins with dropping what somebody else has staged."""
+    ask = Call("PreviewClusterLayoutChanges", "preview the staged changes", binds=PREVIEWED)
+    first = plan.calls[0] if plan.calls else None
+    if first is None or first.endpoint == "RevertClusterLayout":
+        return ()
+    if first.endpoint == "ApplyClusterLayout":
+        return (ask,)
+    return (first, ask, UNDO)
 
 
 def awaiting(wanted: Changes, layout: Layout) -> Awaiting:

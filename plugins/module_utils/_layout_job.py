@@ -1,0 +1,90 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the module ``layout`` does around the plan: preview, wait, and the words of a follower. Private: not for use outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from ._client import Client
+from ._errors import GateClosed, PlanError, StaleVersion
+from ._executor import Outcome, Task, converge, send
+from ._models.layout import LayoutSpec
+from ._plan import Plan
+from ._planners.layout import APPLIED, PREVIEWED, plan_layout, preview_calls
+from ._readers.layout import preview_result, read_layout, wait_settled
+
+
+def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, dict]:
+    """The outcome of converging the layout, and the keys a result has beside it."""
+    spec = LayoutSpec.from_params(params, follower=client.site_role == "follower")
+    waits = params["wait"] and not check
+    if waits:
+        wait_settled(client, params["wait_timeout"], params["wait_sleep"])
+    task = Task(read=lambda reader, doubt: read_layout(reader), plan=lambda live: plan_layout(spec, live), show=lambda live: live.layout.to_result())
+    try:
+        outcome = converge(task, client, check)
+    except StaleVersion as error:
+        error.hint = f"the layout is at version {read_layout(client).layout.version} now; another writer is at work: find out who, then run this again"
+        raise
+    if waits and outcome.done:
+        wait_settled(client, params["wait_timeout"], params["wait_sleep"])
+    preview = _preview(client, outcome, check and params["preview"])
+    if check and preview and preview["error"]:
+        raise PlanError(f"the server cannot compute this layout: {preview['error']}")
+    _fail_when_awaiting(outcome.plan, params)
+    return outcome, {"preview": preview, **writer_result(client.site_role, outcome.plan)}
+
+
+def writer_result(site_role: str | None, plan: Plan) -> dict:
+    """Who writes here, and what waits for the writer (LW-08 to LW-12). ``site_role`` is null when it was not set (LW-03)."""
+    blocked = plan.awaiting
+    return {
+        "site_role": site_role,
+        "layout_writer": site_role != "follower",
+        "reason": "FollowerSite" if site_role == "follower" else "WriterSite",
+        "pending": bool(blocked and blocked.operations),
+        "awaiting": {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(blocked).items()} if blocked else None,
+    }
+
+
+def awaiting_note(plan: Plan) -> str | None:
+    """The warning of a follower with work that only the writer may do."""
+    blocked = plan.awaiting
+    if not blocked or not blocked.operations:
+        return None
+    return (f"this site is a follower and waits for the layout writer ({blocked.reason})"
+            + (f": node {', '.join(id[:16] for id in blocked.nodes)}" if blocked.nodes else "") + "; the lines its site file needs are in `awaiting`")
+
+
+def _fail_when_awaiting(plan: Plan, params: Mapping) -> None:
+    note = awaiting_note(plan)
+    if note and params["fail_when_awaiting"]:
+        raise GateClosed(note, hint="add the lines at the writer's site and run it there, then run this again")
+
+
+def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:
+    applied = (outcome.answers or {}).get(APPLIED)
+    if applied:
+        return preview_result(applied)
+    calls = preview_calls(outcome.plan) if asked else ()
+    if not calls:
+        return None
+    answers: dict = {}
+    if len(calls) == 1:
+        send(client, calls[0], answers, [])
+        return preview_result(answers[PREVIEWED])
+    stage, ask, revert = calls
+    # Only on an empty staging area, so that putting it back drops nothing of anybody else.
+    if read_layout(client).layout.has_staged:
+        client.warnings.append("no preview: changes are staged already, and putting the staging area back would drop them")
+        return None
+    send(client, stage, answers, [])
+    try:
+        send(client, ask, answers, [])
+    finally:
+        send(client, revert, answers, [])
+    return preview_result(answers[PREVIEWED])

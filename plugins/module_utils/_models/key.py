@@ -1,0 +1,199 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Access keys, as they are and as they are wanted. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .._errors import Ambiguous, InputError, PlanError
+from .._names import key_id_fault, secret_key_fault
+from .._plan import Secret
+from .._units import format_timestamp, normal_timestamp, parse_timestamp
+
+NEVER = "never"
+KNOWN_AFTER = "(known after the run)"
+# Every Garage lists at most this many keys; from 2.5.0 on a `limit` in the query lifts that. Nothing in the answer tells that rows are missing.
+LIST_CAP = 10_000
+
+
+@dataclass(frozen=True)
+class KeyBucket:
+    """What a key may do with one bucket, and the names that this key alone knows it by."""
+
+    id: str
+    aliases: tuple[str, ...] = ()
+    local_aliases: tuple[str, ...] = ()
+    read: bool = False
+    write: bool = False
+    owner: bool = False
+
+
+@dataclass(frozen=True)
+class Key:
+    """An access key as the server shows it. An ``expiration`` of None is never.
+
+    ``allow_create_bucket`` and ``buckets`` are None where they were not read (a row of ListKeys does not have them), ``secret`` is None
+    where it was not asked for.
+    """
+
+    id: str | None
+    name: str
+    created: str | None = None
+    expiration: str | None = None
+    expired: bool = False
+    allow_create_bucket: bool | None = None
+    buckets: tuple[KeyBucket, ...] | None = None
+    secret: Secret | None = None
+
+    @classmethod
+    def from_api(cls, info: Mapping) -> Key:
+        """From a GetKeyInfo answer; buckets, which the server gives in random order, are sorted by id."""
+        secret = info.get("secretAccessKey")
+        return cls(
+            id=info["accessKeyId"],
+            name=info.get("name", ""),
+            created=normal_timestamp(info.get("created")),
+            expiration=normal_timestamp(info.get("expiration")),
+            expired=bool(info.get("expired")),
+            allow_create_bucket=bool((info.get("permissions") or {}).get("createBucket")),
+            buckets=tuple(sorted((_bucket(bucket) for bucket in info.get("buckets") or ()), key=lambda bucket: bucket.id)),
+            secret=None if secret is None else Secret(secret),
+        )
+
+    @classmethod
+    def from_row(cls, row: Mapping) -> Key:
+        """From a row of a ListKeys answer."""
+        return cls(id=row["id"], name=row.get("name", ""), created=normal_timestamp(row.get("created")),
+                   expiration=normal_timestamp(row.get("expiration")), expired=bool(row.get("expired")))
+
+    def to_result(self, secret: Secret | str | None = None) -> dict:
+        """The key as a user sees it; ``secret`` is what to show for the secret."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "created": self.created,
+            "expiration": self.expiration,
+            "expired": self.expired,
+            "allow_create_bucket": self.allow_create_bucket,
+            "buckets": None if self.buckets is None else [_bucket_result(bucket) for bucket in self.buckets],
+            "secret_access_key": secret,
+        }
+
+
+@dataclass(frozen=True)
+class KeyDirectory:
+    """All keys, as ListKeys shows them. ``complete`` is False when the server may have left some out."""
+
+    keys: tuple[Key, ...] = ()
+    complete: bool = True
+
+    @classmethod
+    def from_api(cls, rows: list) -> KeyDirectory:
+        return cls(tuple(Key.from_row(row) for row in rows), complete=len(rows) != LIST_CAP)
+
+    def by_id(self, key_id: str) -> Key | None:
+        return self._ids.get(key_id)
+
+    def all_by_name(self, name: str) -> tuple[Key, ...]:
+        """Every key with exactly this name. Raises PlanError when none is listed but the list may lack some: that is not absence."""
+        found = tuple(self._names.get(name, ()))
+        if not found and not self.complete:
+            raise PlanError(f"there is no access key {name!r} among the {len(self.keys)} that the server lists, but it may have more",
+                            hint="give the key's id instead of its name; from 2.5.0 on Garage lists all keys")
+        return found
+
+    def by_name(self, name: str) -> Key | None:
+        """The key with exactly this name. Raises Ambiguous when several have it (Garage does not keep names unique), and PlanError as above."""
+        found = self.all_by_name(name)
+        if len(found) > 1:
+            ids = [key.id for key in found]
+            more = f" and {len(ids) - 20} more" if len(ids) > 20 else ""
+            raise Ambiguous(f"{len(ids)} access keys are called {name!r}: {', '.join(sorted(ids)[:20])}{more}", hint="give the id instead of the name")
+        return found[0] if found else None
+
+    @cached_property
+    def _ids(self) -> dict[str, Key]:
+        return {key.id: key for key in self.keys}
+
+    @cached_property
+    def _names(self) -> dict[str, list[Key]]:
+        names: dict[str, list[Key]] = {}
+        for key in self.keys:
+            names.setdefault(key.name, []).append(key)
+        return names
+
+
+@dataclass(frozen=True)
+class KeySpec:
+    """An access key as it is wanted. None leaves a thing alone.
+
+    ``expiration`` is a timestamp in its normal form, or "never". ``secret`` is for importing (with ``id``). ``show_secret`` tells whether
+    the result shall hold the secret.
+    """
+
+    name: str | None = None
+    id: str | None = None
+    secret: Secret | None = None
+    absent: bool = False
+    expiration: str | None = None
+    allow_create_bucket: bool | None = None
+    show_secret: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"access key {self.name or self.id}"
+
+    @classmethod
+    def from_params(cls, params: Mapping, where: str = "") -> KeySpec:
+        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults, none of them with the secret."""
+        faults: list[str] = []
+        secret = params.get("secret_access_key")
+        spec = cls(
+            name=params.get("name"),
+            id=params.get("id"),
+            secret=None if secret is None else Secret(secret),
+            absent=params.get("state") == "absent",
+            expiration=_expiration(params.get("expiration"), faults),
+            allow_create_bucket=params.get("allow_create_bucket"),
+            show_secret=bool(params.get("return_secret")),
+        )
+        if spec.name is None and spec.id is None:
+            faults.append("name or id must be set")
+        if spec.name == "":
+            faults.append("name: must not be empty")
+        if spec.id is not None and (fault := key_id_fault(spec.id)):
+            faults.append(f"id: {fault}")
+        if secret is not None and spec.id is None:
+            faults.append("secret_access_key: needs id, since it is only for importing a key that exists elsewhere; Garage makes up the others")
+        if secret is not None and (fault := secret_key_fault(secret)):
+            faults.append(f"secret_access_key: {fault}")
+        if faults:
+            raise InputError([where + fault for fault in faults])
+        return spec
+
+
+def _expiration(value: str | None, faults: list[str]) -> str | None:
+    if value is None or value == NEVER:
+        return value
+    try:
+        return format_timestamp(parse_timestamp(value))
+    except ValueError as error:
+        faults.append(f"expiration: {error}; or {NEVER!r}")
+        return None
+
+
+def _bucket(bucket: Mapping) -> KeyBucket:
+    rights = bucket.get("permissions") or {}
+    return KeyBucket(id=bucket["id"], aliases=tuple(sorted(bucket.get("globalAliases") or ())),
+                     local_aliases=tuple(sorted(bucket.get("localAliases") or ())), read=bool(rights.get("read")),
+                     write=bool(rights.get("write")), owner=bool(rights.get("owner")))
+
+
+def _bucket_result(bucket: KeyBucket) -> dict:
+    return {"id": bucket.id, "aliases": list(bucket.aliases), "local_aliases": list(bucket.local_aliases), "read": bucket.read,
+            "write": bucket.write, "owner": bucket.owner}

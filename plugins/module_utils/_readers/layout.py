@@ -1,0 +1,72 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Snapshots of the cluster layout. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from .._client import Client
+from .._models.layout import History, Layout
+from .._planners.layout import LayoutSnapshot
+from .._waiter import wait_until
+from .cluster import read_status
+
+
+def read_layout(client: Client) -> LayoutSnapshot:
+    """Three requests; all of them work before the first layout."""
+    layout = Layout.from_api(client.call("GetClusterLayout"))
+    return LayoutSnapshot(layout, read_status(client).nodes, read_history(client))
+
+
+def read_history(client: Client) -> History:
+    return History.from_api(client.call("GetClusterLayoutHistory"))
+
+
+def read_preview(client: Client, layout: Layout) -> dict | None:
+    """What applying the staged changes would do, as the server computes it; None when nothing is staged."""
+    return preview_result(client.call("PreviewClusterLayoutChanges")) if layout.has_staged else None
+
+
+def preview_result(answer: dict) -> dict:
+    """A preview's or an apply's answer as a user sees it: ``error`` or ``message``; ``statistics`` since Garage 2.4.0.
+
+    ``nodes_without_partitions`` are storage nodes that would hold nothing, because their zone is full enough already.
+    """
+    layout = answer.get("newLayout") or answer.get("layout") or {"roles": []}
+    statistics = answer.get("statistics") or {}
+    return {
+        "error": answer.get("error"),
+        "message": answer.get("message") or [],
+        "moved_partitions": statistics.get("totalMovedPartitions"),
+        "partition_size": statistics.get("partitionSize"),
+        "usable_capacity": statistics.get("usableCapacity"),
+        "total_capacity": statistics.get("totalCapacity"),
+        "nodes_without_partitions": sorted(role["id"] for role in layout["roles"] if role.get("capacity") and not role.get("storedPartitions")),
+    }
+
+
+def wait_settled(client: Client, timeout: float, sleep: float) -> None:
+    """Wait until no older layout version is needed any more. Raises WaitTimeout naming the nodes and the counters that lag."""
+
+    def look() -> str | None:
+        history = read_history(client)
+        if history.settled:
+            return None
+        behind = "; ".join(f"node {id[:16]} is behind with {', '.join(f'{name} {value}' for name, value in counters.items())}"
+                           for id, counters in history.lagging.items())
+        return f"version {', '.join(map(str, history.draining))} is still draining, current is {history.current}: {behind or 'no counters are known'}"
+
+    wait_until(look, "settled cluster layout", timeout, sleep)
+
+
+def read_layout_info(client: Client) -> dict:
+    """All there is to see of a layout, as a user sees it."""
+    snapshot = read_layout(client)
+    return {
+        **snapshot.layout.to_result(),
+        "history": snapshot.history.to_result(),
+        "preview": read_preview(client, snapshot.layout),
+        "nodes": [node.to_result() for node in snapshot.nodes],
+        "nodes_without_role": [node.id for node in snapshot.nodes if node.up and node.id not in snapshot.layout.roles],
+    }

@@ -1,0 +1,244 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: layout
+short_description: Declare the layout of a Garage cluster
+version_added: 0.1.0
+description:
+  - Gives nodes their roles in the cluster layout (zone, capacity, tags), sets the zone redundancy, and applies the result as one new version.
+  - Roles that are not named are left alone unless O(purge_roles=true).
+  - When nothing differs, nothing is staged and no version is made.
+  - On a follower (O(site_role=follower)) nothing is sent; what the layout writer has to do is returned in RV(awaiting).
+  - Garage has one layout history and no lock across sites. Let exactly one site write the layout, always through the same node.
+author:
+  - The s3ops.garage contributors (@s3ops)
+extends_documentation_fragment:
+  - s3ops.garage.connection
+  - s3ops.garage.attributes
+  - s3ops.garage.wait
+options:
+  roles:
+    description:
+      - Roles of nodes. All nodes of a first layout belong into one task, so that it is applied once.
+    type: list
+    elements: dict
+    suboptions:
+      node:
+        description:
+          - The node, as its full id, a unique beginning of the id (4 digits or more), its host name, or C(id@host:port).
+        type: str
+        required: true
+      state:
+        description:
+          - Whether the node shall have a role. V(absent) takes the role away and lets the node drain.
+        type: str
+        choices: [present, absent]
+        default: present
+      zone:
+        description:
+          - The zone. Required for a node that has no role yet.
+        type: str
+      capacity:
+        description:
+          - How much a storage node may hold, in bytes or with a unit as in V(100GB) or V(2TiB); 1024 bytes at the least.
+        type: str
+      gateway:
+        description:
+          - V(true) for a node that stores nothing. A gateway needs a role as well, or it answers "No such key".
+        type: bool
+      tags:
+        description:
+          - Tags of the role. An empty list clears them; their order means nothing.
+        type: list
+        elements: str
+  zone_redundancy:
+    description:
+      - In how many zones each piece of data must lie. A number, or V(maximum) for as many as there are.
+      - With V(maximum), a zone that has gateways only counts as well, and the layout cannot be computed.
+    type: str
+  replication_factor:
+    description:
+      - The C(replication_factor) of the nodes' configuration. It cannot be read from a server.
+      - When it is given, a layout that cannot be computed is refused before anything is staged.
+    type: int
+  purge_roles:
+    description:
+      - Whether to remove roles that are inside of O(owner) and not in O(roles).
+    type: bool
+    default: false
+  owner:
+    description:
+      - What belongs to this task. Roles outside are neither changed nor purged.
+    type: dict
+    suboptions:
+      zones:
+        description:
+          - Zones this task may touch. A role that is declared in, or found in, another zone is refused.
+        type: list
+        elements: str
+      tag:
+        description:
+          - A tag that marks the roles of this task. It is added to each of them; only roles that carry it are purged.
+        type: str
+  apply:
+    description:
+      - Whether to apply the changes. V(false) stages them only.
+    type: bool
+    default: true
+  foreign_staged:
+    description:
+      - What to do about changes that are staged but not declared here, when there is something to apply.
+      - V(fail) refuses and lists them; V(discard) drops them first; V(include) applies them together with the declared ones.
+    type: str
+    choices: [fail, discard, include]
+    default: fail
+  preview:
+    description:
+      - In check mode, ask the server what the change would move. The only way to ask is to stage the change and drop it again,
+        so these two requests are sent in check mode too; nothing is applied, and nothing is done when changes are staged already.
+    type: bool
+    default: false
+  allow_unseen_nodes:
+    description:
+      - Whether a node that the cluster has never seen may get a role. Partitions it is given have no quorum until it appears.
+    type: bool
+    default: false
+  require_settled:
+    description:
+      - Whether to refuse a change while nodes still drain an older version.
+    type: bool
+    default: true
+  fail_when_awaiting:
+    description:
+      - Whether a follower fails when something waits for the layout writer.
+    type: bool
+    default: false
+  wait:
+    description:
+      - Whether to wait, before and after a change, until no node drains an older version.
+seealso:
+  - module: s3ops.garage.layout_info
+  - module: s3ops.garage.cluster_connect
+"""
+
+EXAMPLES = r"""
+- name: A first layout of three nodes in two zones
+  s3ops.garage.layout:
+    replication_factor: 3
+    zone_redundancy: maximum
+    roles:
+      - {node: 563e1ac825ee3323, zone: paris, capacity: 1TB, tags: [paris]}
+      - {node: garage-2.example.org, zone: paris, capacity: 1TB, tags: [paris]}
+      - {node: 86f0f26ae4afbd59, zone: lyon, capacity: 1TB, tags: [lyon]}
+    wait: true
+
+- name: What would more room move? (run with --check --diff)
+  s3ops.garage.layout:
+    roles:
+      - {node: garage-2.example.org, capacity: 2TB}
+    preview: true
+
+- name: Exactly these nodes in our zone, nobody else touched
+  s3ops.garage.layout:
+    owner: {zones: [lyon], tag: site-lyon}
+    purge_roles: true
+    roles:
+      - {node: 86f0f26ae4afbd59, zone: lyon, capacity: 1TB}
+
+- name: Take a node out and wait until it has drained
+  s3ops.garage.layout:
+    roles:
+      - {node: garage-2.example.org, state: absent}
+    wait: true
+    wait_timeout: 3600
+"""
+
+RETURN = r"""
+layout:
+  description: The layout as it is now, or in check mode as it would be. Roles are ordered by node id; sizes are bytes.
+  returned: success
+  type: dict
+  sample:
+    version: 1
+    roles:
+      - id: 563e1ac825ee3323aa441e72c26d1030d6d4414aeb3dd25287c531e7fc2bc95d
+        zone: paris
+        capacity: 1000000000000
+        gateway: false
+        tags: [paris]
+        stored_partitions: 256
+        usable_capacity: 1000000000000
+    zone_redundancy: maximum
+    staged: {roles: [], zone_redundancy: null}
+    partition_size: 3906250000
+preview:
+  description:
+    - What the server computed for the change that was applied or, with O(preview=true), would be. Null when there was nothing to compute.
+    - C(moved_partitions) and the capacities need Garage 2.4.0. C(error) is set when the layout cannot be computed.
+  returned: success
+  type: dict
+  sample: {error: null, message: [], moved_partitions: 128, partition_size: 3906250000, usable_capacity: 1000000000000,
+    total_capacity: 3000000000000, nodes_without_partitions: []}
+layout_writer:
+  description: Whether this site may write the layout.
+  returned: success
+  type: bool
+site_role:
+  description: The site role as it was set; null when it was not, which behaves as writer.
+  returned: success
+  type: str
+reason:
+  description: C(WriterSite) or C(FollowerSite).
+  returned: success
+  type: str
+pending:
+  description: Whether something waits for the layout writer. Always false at the writer itself.
+  returned: success
+  type: bool
+awaiting:
+  description:
+    - On a follower, what waits for the layout writer; null elsewhere.
+    - C(reason) is the most pressing of C(pending_role_removal), C(nodes_without_role), C(pending_role_change), C(pending_tombstones),
+      C(replication_change), or C(nothing_pending). C(lines) are the entries the writer's declaration needs.
+  returned: success
+  type: dict
+  sample: {reason: nodes_without_role, nodes: [86f0f26ae4afbd59], operations: [UpdateClusterLayout, ApplyClusterLayout],
+    lines: [{node: 86f0f26ae4afbd59, zone: lyon, capacity: 1000000000000, tags: [lyon]}]}
+actions:
+  description: What was done, in order; in check mode, what would be done.
+  returned: success
+  type: list
+  elements: str
+  sample: ["stage: set the role of 563e1ac825ee3323", apply layout version 1]
+error:
+  description: What went wrong, for plays to branch on.
+  returned: failure
+  type: dict
+  sample: {kind: refused, status: null, code: null, endpoint: null}
+"""
+
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec import layout_spec, wait_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import awaiting_note, run_layout
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
+
+
+def job(params, context):
+    outcome, beside = run_layout(context.client(), params, context.check)
+    if note := awaiting_note(outcome.plan):
+        context.warn(note)
+    if beside["preview"] and (idle := beside["preview"]["nodes_without_partitions"]):
+        context.warn(f"these storage nodes hold no partition, because their zone is full enough already: {', '.join(idle)}")
+    return {**present("layout", outcome, context), **beside}
+
+
+def main():
+    run_job({**layout_spec(), **wait_spec()}, job)
+
+
+if __name__ == "__main__":
+    main()

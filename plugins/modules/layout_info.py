@@ -1,0 +1,65 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: layout_info
+short_description: Look at the layout of a Garage cluster
+version_added: 0.1.0
+description:
+  - Returns the layout in force, what is staged and what applying it would do, the versions that still drain, and the nodes without a role.
+  - Works before the first layout.
+author:
+  - The s3ops.garage contributors (@s3ops)
+extends_documentation_fragment:
+  - s3ops.garage.connection
+  - s3ops.garage.attributes.info
+seealso:
+  - module: s3ops.garage.layout
+"""
+
+EXAMPLES = r"""
+- name: The layout
+  s3ops.garage.layout_info:
+  register: result
+
+- name: No node may still drain
+  ansible.builtin.assert:
+    that: result.layout.history.settled
+"""
+
+RETURN = r"""
+layout:
+  description:
+    - The layout, with the same keys as C(layout) of M(s3ops.garage.layout), and beside them
+      C(history) (the versions alive, and by node id the counters that lag behind),
+      C(preview) (what applying the staged changes would do; null when nothing is staged),
+      C(nodes) (every node the cluster knows, with its host name, address and role) and
+      C(nodes_without_role) (ids of the nodes that are connected but have none).
+  returned: success
+  type: dict
+  sample:
+    version: 1
+    roles: []
+    zone_redundancy: maximum
+    staged: {roles: [], zone_redundancy: null}
+    partition_size: 3906250000
+    history: {current_version: 1, settled: true, versions: [{version: 1, status: current, storage_nodes: 3, gateway_nodes: 0}], lagging: {}}
+    preview: null
+    nodes: []
+    nodes_without_role: []
+"""
+
+from ansible_collections.s3ops.garage.plugins.module_utils._readers.layout import read_layout_info
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_info
+
+
+def main():
+    run_info("layout", {}, lambda client, params: read_layout_info(client))
+
+
+if __name__ == "__main__":
+    main()
