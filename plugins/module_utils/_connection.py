@@ -15,26 +15,28 @@ ENVIRONMENT = {"api_url": "GARAGE_ADMIN_URL", "api_token": "GARAGE_ADMIN_TOKEN",
                "ca_path": "GARAGE_CA_PATH", "site_role": "GARAGE_SITE_ROLE"}
 
 
-def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str]) -> Connection:
+def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], where: str = "") -> Connection:
     """The connection that ``params`` and ``environ`` mean; an option always beats the environment. Raises InputError.
 
     There is no default for ``api_url``: a task that forgot it must not reach some other Garage on localhost (MH-15).
+    ``where`` (``remotes[0].``) stands before each option in a fault; with it, the environment is neither used nor named.
     """
+    environ = {} if where else environ
     faults: list[str] = []
     url = params.get("api_url") or environ.get(ENVIRONMENT["api_url"])
     if not url:
-        faults.append("api_url is not set: give the option, or GARAGE_ADMIN_URL in the environment")
+        faults.append(f"{where}api_url is not set: give the option{'' if where else ', or GARAGE_ADMIN_URL in the environment'}")
     else:
-        faults += url_faults(url)
-    token, source = _token(params, environ, read_file, faults)
+        faults += [where + fault for fault in url_faults(url)]
+    token, source = _token(params, environ, read_file, faults, where)
     for name in ("timeout", "retries", "retry_delay"):
         value = params.get(name)
         if value is not None and (value <= 0 if name == "timeout" else value < 0):
-            faults.append(f"{name}: {value:g} must be {'more than 0' if name == 'timeout' else '0 or more'}")
+            faults.append(f"{where}{name}: {value:g} must be {'more than 0' if name == 'timeout' else '0 or more'}")
     verify = _verify(params, environ)
     cert, key = params.get("client_cert"), params.get("client_key")
     if key and not cert:
-        faults.append("client_key is set without client_cert")
+        faults.append(f"{where}client_key is set without client_cert")
     if faults:
         raise InputError(faults)
     return Connection(api_url=url, token=token, token_source=source, verify=verify, client_cert=(cert, key) if key else cert,
@@ -50,8 +52,8 @@ def resolve_site_role(params: Mapping, environ: Mapping[str, str]) -> str | None
     return "follower" if "follower" in (profile, option) else option or profile
 
 
-def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str]) -> tuple[str, str]:
-    given = [(params.get("api_token"), params.get("api_token_file"), "option api_token", "option api_token_file"),
+def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str], where: str) -> tuple[str, str]:
+    given = [(params.get("api_token"), params.get("api_token_file"), f"option {where}api_token", f"option {where}api_token_file"),
              (environ.get(ENVIRONMENT["api_token"]), environ.get(ENVIRONMENT["api_token_file"]),
               "environment variable GARAGE_ADMIN_TOKEN", "environment variable GARAGE_ADMIN_TOKEN_FILE")]
     for inline, path, inline_source, path_source in given:
@@ -66,7 +68,8 @@ def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str
             except (OSError, UnicodeDecodeError) as error:
                 faults.append(f"{source} cannot be read: {getattr(error, 'strerror', None) or 'it is not text'}")
                 return "", source
-    faults.append("no admin token: set api_token or api_token_file, or GARAGE_ADMIN_TOKEN or GARAGE_ADMIN_TOKEN_FILE in the environment")
+    faults.append(f"no admin token: set {where}api_token or {where}api_token_file"
+                  + ("" if where else ", or GARAGE_ADMIN_TOKEN or GARAGE_ADMIN_TOKEN_FILE in the environment"))
     return "", ""
 
 

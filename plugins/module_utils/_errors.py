@@ -14,7 +14,8 @@ from __future__ import annotations
 class GarageError(Exception):
     """Base of all errors.
 
-    ``done`` and ``left`` are filled in by the executor when a run stopped half-way: what was written, what was not.
+    ``done`` and ``left`` are filled in by the executor when a run stopped half-way: what was written, what was not. ``result`` holds
+    what a failed module returns beside the error.
     """
 
     kind = "error"
@@ -25,6 +26,7 @@ class GarageError(Exception):
         self.hint = hint
         self.done: tuple[str, ...] = ()
         self.left: tuple[str, ...] = ()
+        self.result: dict = {}
 
     def data(self) -> dict:
         """What ``error`` in a module's result holds: kind, status, code, endpoint."""
@@ -85,6 +87,12 @@ class WaitTimeout(GarageError):
     """A state that was waited for did not come in time."""
 
     kind = "timeout"
+
+
+class NotConnected(GarageError):
+    """Nodes that could not be connected, or remotes that did not answer; all else was done."""
+
+    kind = "not_connected"
 
 
 class TransportError(GarageError):
