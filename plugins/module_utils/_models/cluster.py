@@ -107,6 +107,12 @@ class ClusterStatus:
     def up_ids(self) -> frozenset[str]:
         return frozenset(node.id for node in self.nodes if node.up)
 
+    @property
+    def likely_self(self) -> str | None:
+        """The id of the asked node, for who may not ask it: the one that is up and was never "last seen" (OP-113)."""
+        found = [node.id for node in self.nodes if node.up and node.last_seen_seconds is None]
+        return found[0] if len(found) == 1 else None
+
     def node(self, id: str) -> Node | None:
         """The node with this full id, or None."""
         return next((node for node in self.nodes if node.id == id), None)
@@ -147,6 +153,25 @@ class Health:
     @property
     def quorum_at_risk(self) -> bool:
         return self.partitions_quorum < self.partitions
+
+
+GOALS = ("reachable", "layout", "quorum", "healthy")
+
+
+def missing_for(goal: str, min_nodes: int, status: ClusterStatus, health: Health) -> str | None:
+    """What keeps the cluster from ``goal`` (one of GOALS) with ``min_nodes`` nodes up, in words; None when nothing does."""
+    lacks = []
+    up = len(status.up_ids)
+    if up < min_nodes:
+        lacks.append(f"{up} of {min_nodes} nodes are up")
+    if goal != "reachable" and status.layout_version == 0:
+        lacks.append("no layout has been applied")
+    elif goal in ("quorum", "healthy") and not health.quorum:
+        lacks.append(f"{health.partitions_quorum} of {health.partitions} partitions have a quorum")
+    elif goal == "healthy" and health.status != "healthy":
+        lacks.append(f"the status is {health.status}, {health.storage_nodes_up} of {health.storage_nodes} storage nodes are up")
+    down = ", ".join(node.label for node in status.nodes if not node.up)
+    return "; ".join([*lacks, *([f"down: {down}"] if down else [])]) if lacks else None
 
 
 # What a feature needs, by the first version of Garage that has it.
