@@ -55,6 +55,33 @@ def bucket_settings_spec() -> dict:
     }
 
 
+def key_spec() -> dict:
+    """What can be set on an access key; the same in the modules ``key`` and ``tenancy``."""
+    return {
+        "name": {"type": "str"},
+        "id": {"type": "str", "aliases": ["access_key_id"]},
+        "secret_access_key": {"type": "str", "no_log": True},
+        "expiration": {"type": "str"},
+        "allow_create_bucket": {"type": "bool"},
+    }
+
+
+def return_secret_spec() -> dict:
+    """``return_secret``; the runner refuses it in a task without no_log."""
+    return {"return_secret": {"type": "bool", "default": False, "no_log": False}}
+
+
+def grant_spec() -> dict:
+    """Which key, and what it may do; the same in the modules ``grant`` and ``tenancy``."""
+    return {
+        "key": {"type": "str", "no_log": False},
+        "key_id": {"type": "str", "no_log": False},
+        "read": {"type": "bool"},
+        "write": {"type": "bool"},
+        "owner": {"type": "bool"},
+    }
+
+
 _ROUTING_RULE = {
     "condition": {"type": "dict", "options": {"key_prefix_equals": {"type": "str", "no_log": False},
                                               "http_error_code_returned_equals": {"type": "int"}}},

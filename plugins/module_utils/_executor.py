@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from ._client import Client
-from ._errors import ApiError, GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
+from ._errors import ApiError, Conflict, GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
 from ._plan import Call, Plan, difference, resolve, secrets_in
 
 S = TypeVar("S")
@@ -41,7 +41,10 @@ class Task(Generic[S]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened: the plan that was decided first, the result, and what was sent (``done``), with the answers by ``binds``."""
+    """What happened: the plan that was decided first, the result, and what was sent (``done``), with the answers by ``binds``.
+
+    Secrets in the result are open: planners put them there only where they were asked for.
+    """
 
     plan: Plan
     result: Any
@@ -59,14 +62,14 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
     snapshot = task.read(client, None)
     first = plan = task.plan(snapshot)
     if check or not plan.calls:
-        return Outcome(plan, plan.prediction)
+        return Outcome(plan, resolve(plan.prediction, {}))
     done: list[str] = []
     answers: dict[str, Any] = {}
     try:
         try:
             _perform(client, plan, done, answers)
         except (TransportError, Unavailable, StaleVersion) as error:
-            doubt = _doubt(error, plan, client)
+            doubt = Doubt(plan.calls[len(done)], client.server_time)
             client.warnings.append(f"{error.message}; reading the state again before anything else is sent")
             time.sleep(client.retry_delay)
             plan = task.plan(task.read(client, doubt))
@@ -83,13 +86,17 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
         raise
     if rest.calls:
         raise _mismatch(rest, done)
-    return Outcome(first, task.show(snapshot), tuple(done), answers)
+    return Outcome(first, resolve(task.show(snapshot), {}), tuple(done), answers)
 
 
 def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
     """One call of a plan: references filled in, noted as done, its answer kept and checked. Raises VerifyMismatch when that is not as it must be."""
     client.secrets.extend(secrets_in(call.body))
-    answer = client.call(call.endpoint, resolve(call.query, answers) or None, resolve(call.body, answers))
+    try:
+        answer = client.call(call.endpoint, resolve(call.query, answers) or None, resolve(call.body, answers))
+    except Conflict as error:
+        error.message = call.conflict or error.message
+        raise
     done.append(call.why)
     if call.binds:
         answers[call.binds] = answer
@@ -106,12 +113,6 @@ def _check_answer(call: Call, answer: Any) -> None:
     if fault:
         raise VerifyMismatch(f"{call.endpoint} was accepted, but {fault}; something else changed it at the same time",
                              hint="find out who else writes here, then run this again")
-
-
-def _doubt(error: GarageError, plan: Plan, client: Client) -> Doubt:
-    endpoint = getattr(error, "endpoint", None)
-    call = next((call for call in plan.calls if call.endpoint == endpoint), plan.calls[0])
-    return Doubt(call, client.server_time)
 
 
 def _mismatch(rest: Plan, done: list[str]) -> VerifyMismatch:

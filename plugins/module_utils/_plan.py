@@ -39,7 +39,8 @@ class Call:
 
     ``query`` and ``body`` may hold :class:`Ref` and :class:`Secret` at any depth. ``why`` says in plain words what the call does, for
     "would" lines and for "done so far". ``binds`` names the answer for later references. ``check`` is a pure function of the answer that
-    says what is wrong with it, or None; a fault stops the run before the next call (OP-107).
+    says what is wrong with it, or None; a fault stops the run before the next call (OP-107). ``conflict`` is what a 409 to this call means, where
+    the server's own words do not tell.
     """
 
     endpoint: str
@@ -47,6 +48,7 @@ class Call:
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
     binds: str | None = None
+    conflict: str | None = None
     check: Callable[[Any], str | None] | None = field(default=None, repr=False, compare=False)
 
 
@@ -93,10 +95,10 @@ class Plan:
 
     @property
     def diff(self) -> dict:
-        """Ansible's diff: only the fields that differ, so that one changed quota is not lost in a page."""
+        """Ansible's diff: only the fields that differ, so that one changed quota is not lost in a page; never a secret."""
         if not self.changed:
             return {"before": {}, "after": {}}
-        before, after = difference(self.before, self.after)
+        before, after = (masked(side) for side in difference(self.before, self.after))
         return {"before": before, "after": after, "before_header": self.subject, "after_header": self.subject}
 
 
@@ -136,6 +138,17 @@ def resolve(value: Any, answers: Mapping[str, Any]) -> Any:
         return {name: resolve(item, answers) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [resolve(item, answers) for item in value]
+    return value
+
+
+def masked(value: Any) -> Any:
+    """``value`` with stars in place of every :class:`Secret`: what may be shown."""
+    if isinstance(value, Secret):
+        return "********"
+    if isinstance(value, Mapping):
+        return {name: masked(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [masked(item) for item in value]
     return value
 
 

@@ -15,9 +15,10 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ._argspec import connection_spec
 from ._client import Client
 from ._connection import resolve_connection, resolve_site_role
-from ._errors import GarageError, GateClosed
+from ._errors import GarageError, GateClosed, InputError
 from ._executor import Outcome, Task, converge
-from ._transport import REQUESTS_ERROR, HttpTransport
+from ._plan import resolve
+from ._transport import HIDDEN, REQUESTS_ERROR, HttpTransport
 
 
 def run_task(name: str, argument_spec: Mapping, build: Callable[[Mapping], Task], **constraints: Any) -> None:
@@ -26,8 +27,8 @@ def run_task(name: str, argument_spec: Mapping, build: Callable[[Mapping], Task]
 
 
 def run_info(name: str, argument_spec: Mapping, read: Callable[[Client, Mapping], Any], **constraints: Any) -> None:
-    """A module that only reads: never changed, also in check mode."""
-    run_job(argument_spec, lambda params, context: {"changed": False, name: read(context.client(), params)}, **constraints)
+    """A module that only reads: never changed, also in check mode. Secrets that ``read`` returns are opened."""
+    run_job(argument_spec, lambda params, context: {"changed": False, name: resolve(read(context.client(), params), {})}, **constraints)
 
 
 def run_job(argument_spec: Mapping, job: Callable[[Mapping, Context], dict], **constraints: Any) -> None:
@@ -35,12 +36,13 @@ def run_job(argument_spec: Mapping, job: Callable[[Mapping, Context], dict], **c
     module = AnsibleModule(argument_spec={**connection_spec(), **argument_spec}, supports_check_mode=True, **constraints)
     context = Context(module)
     try:
+        _refuse_printing(module)
         result = job(module.params, context)
     except GarageError as error:
         context.finish()
         module.fail_json(**_failure(error, context))
     context.finish()
-    module.exit_json(**result)
+    module.exit_json(**result, **_reveal(module))
 
 
 class Context:
@@ -52,13 +54,13 @@ class Context:
         self.check = module.check_mode
         self.no_log = bool(module.no_log)
 
-    def client(self, params: Mapping | None = None) -> Client:
-        """A client for ``params`` (default: the module's own connection options). Raises InputError."""
+    def client(self, params: Mapping | None = None, where: str = "") -> Client:
+        """A client for ``params`` (default: the module's own connection options), which stand at ``where``. Raises InputError."""
         if REQUESTS_ERROR:
             self._module.fail_json(msg=missing_required_lib("requests"), exception=REQUESTS_ERROR)
         params = self._module.params if params is None else params
         environ = os.environ if params is self._module.params else {}
-        connection = resolve_connection(params, environ, _read_file)
+        connection = resolve_connection(params, environ, _read_file, where)
         # The token may come from a file or the environment, where AnsibleModule does not know it to be secret.
         self._module.no_log_values.add(connection.token)
         client = Client(HttpTransport(connection), site_role=resolve_site_role(params, environ), retries=params.get("retries", 3),
@@ -78,6 +80,22 @@ class Context:
     @property
     def secrets(self) -> list[str]:
         return [secret for client in self._clients for secret in client.secrets]
+
+
+def _refuse_printing(module: AnsibleModule) -> None:
+    """A secret in a result is printed by -v and by a failing loop, unless the task says no_log."""
+    if module.params.get("return_secret") and not module.no_log:
+        raise InputError("return_secret: the task must have `no_log: true`, or its result would be printed with the secret in it")
+
+
+def _reveal(module: AnsibleModule) -> dict:
+    """AnsibleModule strikes the value of an option that is a secret from the whole result. Where ``return_secret`` asks for that very value,
+    let it pass, and keep it out of the options that are returned beside the result."""
+    secret = module.params.get("secret_access_key")
+    if not secret or not module.params.get("return_secret"):
+        return {}
+    module.no_log_values.discard(secret)
+    return {"invocation": {"module_args": {**module.params, "secret_access_key": HIDDEN}}}
 
 
 def _converge(name: str, task: Task, context: Context) -> dict:
@@ -102,7 +120,7 @@ def _failure(error: GarageError, context: Context) -> dict:
     text = " ".join(part if part.endswith((".", "!", "?")) else part + "." for part in parts)
     for secret in context.secrets:
         text = text.replace(secret, "********")
-    failure = {"msg": text, "error": error.data(), "changed": bool(error.done)}
+    failure = {**error.result, "msg": text, "error": error.data(), "changed": bool(error.done)}
     if isinstance(error, GateClosed):
         failure["pending"] = True
     return failure

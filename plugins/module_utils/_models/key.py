@@ -37,8 +37,8 @@ class KeyBucket:
 class Key:
     """An access key as the server shows it. An ``expiration`` of None is never.
 
-    ``allow_create_bucket`` and ``buckets`` are None where they were not read (a row of ListKeys does not have them), ``secret`` is None
-    where it was not asked for.
+    ``allow_create_bucket`` and ``buckets`` are None where they were not read (a row of ListKeys does not have them). ``secret`` is None
+    where it was not asked for, and KNOWN_AFTER in a key that is still to be made.
     """
 
     id: str | None
@@ -48,7 +48,7 @@ class Key:
     expired: bool = False
     allow_create_bucket: bool | None = None
     buckets: tuple[KeyBucket, ...] | None = None
-    secret: Secret | None = None
+    secret: Secret | str | None = None
 
     @classmethod
     def from_api(cls, info: Mapping) -> Key:
@@ -71,8 +71,8 @@ class Key:
         return cls(id=row["id"], name=row.get("name", ""), created=normal_timestamp(row.get("created")),
                    expiration=normal_timestamp(row.get("expiration")), expired=bool(row.get("expired")))
 
-    def to_result(self, secret: Secret | str | None = None) -> dict:
-        """The key as a user sees it; ``secret`` is what to show for the secret."""
+    def to_result(self, show_secret: bool = False) -> dict:
+        """The key as a user sees it; the secret only where it was asked for, and then still as a Secret."""
         return {
             "id": self.id,
             "name": self.name,
@@ -81,7 +81,7 @@ class Key:
             "expired": self.expired,
             "allow_create_bucket": self.allow_create_bucket,
             "buckets": None if self.buckets is None else [_bucket_result(bucket) for bucket in self.buckets],
-            "secret_access_key": secret,
+            "secret_access_key": self.secret if show_secret else None,
         }
 
 
@@ -113,7 +113,8 @@ class KeyDirectory:
         if len(found) > 1:
             ids = [key.id for key in found]
             more = f" and {len(ids) - 20} more" if len(ids) > 20 else ""
-            raise Ambiguous(f"{len(ids)} access keys are called {name!r}: {', '.join(sorted(ids)[:20])}{more}", hint="give the id instead of the name")
+            raise Ambiguous(f"{len(ids)} access keys are called {name!r}: {', '.join(sorted(ids)[:20])}{more}",
+                            hint="give the id instead of the name")
         return found[0] if found else None
 
     @cached_property
@@ -150,7 +151,7 @@ class KeySpec:
 
     @classmethod
     def from_params(cls, params: Mapping, where: str = "") -> KeySpec:
-        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults, none of them with the secret."""
+        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults, none with the secret."""
         faults: list[str] = []
         secret = params.get("secret_access_key")
         spec = cls(

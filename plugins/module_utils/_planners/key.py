@@ -11,7 +11,7 @@ from datetime import datetime
 
 from .._errors import NotDeclaredHere, PlanError
 from .._models.key import KNOWN_AFTER, NEVER, Key, KeySpec
-from .._plan import Call, Plan, Secret
+from .._plan import Call, Plan
 from .._units import parse_server_time
 
 
@@ -35,7 +35,7 @@ def plan_key(spec: KeySpec, live: KeySnapshot) -> Plan:
                         hint="leave secret_access_key out to keep the key, or make a new key and remove this one when nobody uses it any more")
     after, body = _settings(spec, key, live.now)
     calls = (_update(spec, key.id, body),) if body else ()
-    return Plan(spec.label, before=_result(spec, key), after=_result(spec, after), calls=calls)
+    return Plan(spec.label, before=key.to_result(spec.show_secret), after=after.to_result(spec.show_secret), calls=calls)
 
 
 def _plan_absent(spec: KeySpec, key: Key | None) -> Plan:
@@ -44,7 +44,7 @@ def _plan_absent(spec: KeySpec, key: Key | None) -> Plan:
     if spec.id and spec.name is not None and spec.name != key.name:
         raise PlanError(f"{spec.label}: the key with id {spec.id} is not called {spec.name!r} but {key.name!r}; nothing was deleted",
                         hint="leave out the name or the id")
-    return Plan(spec.label, before=_result(spec, key), calls=(Call("DeleteKey", f"delete {spec.label}", query={"id": key.id}),))
+    return Plan(spec.label, before=key.to_result(), calls=(Call("DeleteKey", f"delete {spec.label}", query={"id": key.id}),))
 
 
 def _plan_new(spec: KeySpec, now: datetime | None) -> Plan:
@@ -55,9 +55,9 @@ def _plan_new(spec: KeySpec, now: datetime | None) -> Plan:
 
 
 def _plan_create(spec: KeySpec, now: datetime | None) -> Plan:
-    after, body = _settings(spec, Key(id=None, name=spec.name, allow_create_bucket=False, buckets=()), now)
+    after, body = _settings(spec, Key(id=None, name=spec.name, allow_create_bucket=False, buckets=(), secret=KNOWN_AFTER), now)
     call = Call("CreateKey", f"create {spec.label}", body={"name": spec.name, **body}, binds=spec.label)
-    return Plan(spec.label, after=after.to_result(KNOWN_AFTER if spec.show_secret else None), calls=(call,))
+    return Plan(spec.label, after=after.to_result(spec.show_secret), calls=(call,))
 
 
 def _plan_import(spec: KeySpec, now: datetime | None) -> Plan:
@@ -69,7 +69,7 @@ def _plan_import(spec: KeySpec, now: datetime | None) -> Plan:
                            " the id of a deleted key again; choose another id, or make a key by name")]
     if body:
         calls.append(_update(spec, spec.id, body))
-    return Plan(spec.label, after=_result(spec, after), calls=tuple(calls))
+    return Plan(spec.label, after=after.to_result(spec.show_secret), calls=tuple(calls))
 
 
 def _update(spec: KeySpec, key_id: str, body: dict) -> Call:
@@ -96,8 +96,3 @@ def _settings(spec: KeySpec, key: Key, now: datetime | None) -> tuple[Key, dict]
         body["allow" if spec.allow_create_bucket else "deny"] = {"createBucket": True}
         after = replace(after, allow_create_bucket=spec.allow_create_bucket)
     return after, body
-
-
-def _result(spec: KeySpec, key: Key) -> dict:
-    secret: Secret | None = key.secret if spec.show_secret else None
-    return key.to_result(secret)

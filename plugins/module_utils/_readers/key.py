@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from .._client import Client
 from .._errors import NotFound
-from .._executor import Doubt
 from .._models.key import LIST_CAP, Key, KeyDirectory, KeySpec
 from .._planners.key import KeySnapshot
 
@@ -16,11 +15,11 @@ from .._planners.key import KeySnapshot
 _LIMIT = 1_000_000
 
 
-def read_key(client: Client, spec: KeySpec, doubt: Doubt | None = None) -> KeySnapshot:
+def read_key(client: Client, spec: KeySpec) -> KeySnapshot:
     """One request by id; by name one for the list and one for the key.
 
     A name is looked up in the list of all keys, exactly: the server's own search also finds parts of names and ids, and answers 400 as
-    well for none as for several. Raises Ambiguous. A create in doubt needs no more: the key is found by its name.
+    well for none as for several. Raises Ambiguous. A create whose answer was lost is found by its name too.
     """
     if spec.secret is not None:
         client.secrets.append(spec.secret.value)
@@ -61,8 +60,3 @@ def read_keys(client: Client, name: str | None = None, key_id: str | None = None
             client.warnings.append(f"this server lists {LIST_CAP} keys at most; there may be more than the ones returned")
         ids = sorted(key.id for key in (directory.keys if name is None else directory.all_by_name(name)))
     return [key for key in (find_key(client, listed, secret) for listed in ids) if key]
-
-
-def show_key(spec: KeySpec, live: KeySnapshot) -> dict | None:
-    """The key of a snapshot as a user sees it, with its secret where that was asked for."""
-    return live.key.to_result(live.key.secret if spec.show_secret else None) if live.key else None

@@ -1,0 +1,195 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: key
+short_description: Declare an access key of a Garage cluster
+version_added: 0.1.0
+description:
+  - Creates, imports, changes and deletes an access key through the Admin API.
+  - What is left unset is left alone.
+  - What a key may do with a bucket is declared with M(s3ops.garage.grant).
+  - The secret of a key is never in a result, a diff or a message, unless O(return_secret=true) asks for it.
+author:
+  - The s3ops.garage contributors (@s3ops)
+extends_documentation_fragment:
+  - s3ops.garage.connection
+  - s3ops.garage.attributes
+options:
+  name:
+    description:
+      - The name of the key. Required unless O(id) is set.
+      - Garage does not keep names unique. Where several keys have this name the task fails and lists their ids; it never guesses.
+      - With O(id), the key is renamed to this name.
+    type: str
+  id:
+    description:
+      - The id of the key, as in V(GK0123456789abcdef01234567).
+      - A key with this id must exist, unless O(secret_access_key) is given to import it.
+    type: str
+    aliases: [access_key_id]
+  secret_access_key:
+    description:
+      - The secret of a key that exists elsewhere. When there is no key with this O(id), it is imported.
+      - A key that is there already must have this very secret, since a secret can never be changed.
+      - Garage before 2.3.0 takes only ids of C(GK) and 24 hexadecimal digits with secrets of 64. Later versions take at least 8 characters of
+        letters, digits, dot, C(_) and C(-), with secrets of at least 16 printable ASCII characters.
+      - Garage never takes the id of a deleted key again, not even with the same secret.
+    type: str
+  state:
+    description:
+      - Whether the key shall be there.
+      - The grants of a deleted key go with it. The grants of others stay.
+    type: str
+    choices: [present, absent]
+    default: present
+  expiration:
+    description:
+      - When the key stops working, as a date and time with a zone (RFC 3339), for example V(2030-01-01T00:00:00Z), or V(never).
+    type: str
+  allow_create_bucket:
+    description:
+      - Whether the key may create buckets through the S3 API.
+      - V(false) takes the right away.
+    type: bool
+  return_secret:
+    description:
+      - Whether the result holds the secret of the key, of an old key as well as of a new one.
+      - Refused unless the task has C(no_log=true), since the result would be printed otherwise.
+    type: bool
+    default: false
+seealso:
+  - module: s3ops.garage.key_info
+  - module: s3ops.garage.grant
+  - module: s3ops.garage.tenancy
+"""
+
+EXAMPLES = r"""
+- name: A key
+  s3ops.garage.key:
+    name: app
+
+- name: A key until the end of the decade, that may create buckets
+  s3ops.garage.key:
+    name: guest
+    expiration: "2030-01-01T00:00:00Z"
+    allow_create_bucket: true
+
+- name: A key whose secret is written to a file
+  s3ops.garage.key:
+    name: app
+    return_secret: true
+  register: app
+  no_log: true
+
+- name: The file
+  ansible.builtin.copy:
+    content: "{{ app.key.secret_access_key }}"
+    dest: /etc/app/s3-secret
+    mode: "0600"
+  no_log: true
+
+- name: A key from another cluster, under the same id
+  s3ops.garage.key:
+    name: app
+    id: GK0123456789abcdef01234567
+    secret_access_key: "{{ vault_app_secret }}"
+
+- name: Rename a key
+  s3ops.garage.key:
+    id: GK0123456789abcdef01234567
+    name: app-old
+
+- name: Delete a key
+  s3ops.garage.key:
+    name: guest
+    state: absent
+"""
+
+RETURN = r"""
+key:
+  description:
+    - The key as it is now, or in check mode as it would be. Null when it is absent.
+    - A key that check mode would create has no C(id) yet, and the words C((known after the run)) for a secret that was asked for.
+  returned: success
+  type: dict
+  contains:
+    id:
+      description: The id of the key, which S3 clients call access key id.
+      type: str
+      sample: GK0123456789abcdef01234567
+    name:
+      description: The name of the key.
+      type: str
+      sample: app
+    created:
+      description: When the key was made or imported.
+      type: str
+      sample: "2026-01-01T00:00:00Z"
+    expiration:
+      description: When it stops working. Null is never.
+      type: str
+      sample: "2030-01-01T00:00:00Z"
+    expired:
+      description: Whether that has come.
+      type: bool
+      sample: false
+    allow_create_bucket:
+      description: Whether it may create buckets through the S3 API.
+      type: bool
+      sample: false
+    buckets:
+      description: The buckets on which it has rights or local aliases, ordered by id.
+      type: list
+      elements: dict
+      sample:
+        - id: 4fd0a8a45d1d2d7a3a6c0a3c1f5a4f4c2f0a5f3e6b7c8d9e0f1a2b3c4d5e6f70
+          aliases: [media]
+          local_aliases: []
+          read: true
+          write: true
+          owner: false
+    secret_access_key:
+      description: The secret. Null unless O(return_secret=true).
+      type: str
+      sample: null
+actions:
+  description: What was done, in order; in check mode, what would be done.
+  returned: success
+  type: list
+  elements: str
+  sample: [create access key app]
+error:
+  description: What went wrong, for plays to branch on.
+  returned: failure
+  type: dict
+  sample: {kind: ambiguous, status: null, code: null, endpoint: null}
+"""
+
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec import key_spec, return_secret_spec, state_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
+from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KeySpec
+from ansible_collections.s3ops.garage.plugins.module_utils._planners.key import plan_key
+from ansible_collections.s3ops.garage.plugins.module_utils._readers.key import read_key
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_task
+
+
+def build(params):
+    spec = KeySpec.from_params(params)
+    return Task(
+        read=lambda client, doubt: read_key(client, spec),
+        plan=lambda live: plan_key(spec, live),
+        show=lambda live: live.key.to_result(spec.show_secret) if live.key else None,
+    )
+
+
+def main():
+    run_task("key", {**key_spec(), **return_secret_spec(), **state_spec()}, build, required_one_of=[("name", "id")])
+
+
+if __name__ == "__main__":
+    main()
