@@ -9,12 +9,13 @@ which also keeps its environments from one run to the next.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools.check.paths import CACHE, VENV, environment
+from tools.check.paths import CACHE, STAGE, VENV
 from tools.check.pythons import search_path
 
 HOME = CACHE / "ansible-test"
@@ -31,9 +32,21 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--disable-pip-ve
 def ansible_test(staged: Path, *arguments: str) -> int:
     """Run ``ansible-test`` in the folder ``staged`` and return its exit status."""
     prepare_home()
-    variables = environment(search_path(HOME / "bin"), HOME=str(HOME))
-    command = [str(VENV / "bin" / "ansible-test"), *arguments, "--color", "no"]
+    tools = short_way() / "bin"
+    path = f"{tools}{os.pathsep}{search_path(HOME / 'bin')}"
+    variables = os.environ | {"HOME": str(HOME), "PATH": path}
+    command = [str(tools / "python"), str(tools / "ansible-test"), *arguments, "--color", "no"]
     return subprocess.run(command, cwd=staged, env=variables, stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def short_way() -> Path:
+    """A link to .venv. ansible-test writes scripts that begin with the path of the interpreter, which may neither
+    be long nor hold a space; a checkout may lie anywhere."""
+    link = STAGE / "venv"
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(VENV, target_is_directory=True)
+    return link
 
 
 def prepare_home() -> None:

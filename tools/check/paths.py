@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -11,8 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 RESULTS = ROOT / ".cache" / "results"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "s3ops-garage"
+# Copies of this checkout: each clone has a folder of its own, so that clones do not disturb each other.
+STAGE = CACHE / "stage" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
 
 
-def environment(path: str = os.environ.get("PATH", os.defpath), **variables: str) -> dict[str, str]:
-    """The variables for a child process that finds the environment's tools before those on ``path``."""
-    return os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{path}"} | variables
+def environment(**variables: str) -> dict[str, str]:
+    """The variables for a child process that finds the environment's tools before all others."""
+    return os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"} | variables

@@ -4,22 +4,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-from tools.check.paths import CACHE, ROOT
+from tools.check.paths import ROOT, STAGE
 
 
 def stage(purpose: str) -> Path:
-    """Make a fresh copy of what git would take, committed or not, and return its folder.
-
-    Each checkout and purpose has a folder of its own in the cache, so that clones do not disturb each other.
-    """
-    clone = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    target = CACHE / "stage" / clone / purpose / "ansible_collections" / "s3ops" / "garage"
+    """Make a fresh copy of what git would take, committed or not, and return its folder."""
+    target = STAGE / purpose / "ansible_collections" / "s3ops" / "garage"
     shutil.rmtree(target, ignore_errors=True)
     for name in listed_files():
         source = ROOT / name

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 from tools.check.paths import RESULTS
 
