@@ -10,7 +10,7 @@ import json
 import random
 import re
 import time
-from datetime import datetime
+from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
@@ -30,8 +30,9 @@ from ._errors import (
     TransportError,
     Unavailable,
 )
-from ._transport import HIDDEN, Response
+from ._transport import HIDDEN, Response, SetupError
 
+_LONGEST_PAUSE = 30.0  # seconds between two tries of a read (OP-119)
 _CONSTRAINT = re.compile(r"replication factor|positive capacity|zone.?redundancy|redundancy parameter|non-gateway nodes", re.I)
 _BY_STATUS: dict[int, type[ApiError]] = {400: Invalid, 401: Denied, 403: Denied, 404: NotFound, 409: Conflict,
                                          502: Unavailable, 503: Unavailable, 504: Unavailable}
@@ -58,7 +59,7 @@ class Client:
     """One node's Admin API.
 
     ``site_role`` is the role of this connection: on a follower every layout write is refused here, before anything is sent. Reads are
-    repeated up to ``retries`` times after a failure to connect or a 502, 503 or 504; writes never.
+    repeated up to ``retries`` times after a failure to connect or a 502, 503 or 504, unless trying again cannot help; writes never.
     ``warnings`` collects what the user should hear about; ``secrets`` are struck from every error text.
     """
 
@@ -72,7 +73,7 @@ class Client:
         self.server_time: datetime | None = None
 
     def call(self, endpoint: str, query: dict | None = None, body: Any = None) -> Any:
-        """The decoded answer of one endpoint (None for calls without content).
+        """The decoded answer of one endpoint (None for writes without content, text for what lies outside of /v2).
 
         Raises GateClosed, TransportError, NotAdminApi, ApiError and its kinds. NotFound is the only one that means absent.
         """
@@ -83,40 +84,47 @@ class Client:
             try:
                 return self._once(row, query, body)
             except (TransportError, Unavailable) as error:
-                if attempt == attempts or isinstance(error, NotAdminApi):
+                if attempt == attempts or isinstance(error, (NotAdminApi, SetupError)):
                     raise
                 self.warnings.append(f"{error.message}; trying again ({attempt} of {attempts - 1})")
-                time.sleep(self.retry_delay * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))
+                time.sleep(self._pause(attempt))
         raise AssertionError("unreachable")
 
     def close(self) -> None:
         self.transport.close()
 
+    def _pause(self, attempt: int) -> float:
+        longest = max(self.retry_delay, _LONGEST_PAUSE)
+        # The exponent is bounded as well: 2 to the power of a thousand is no float.
+        return min(self.retry_delay * 2 ** min(attempt - 1, 16), longest) * random.uniform(0.75, 1.25)
+
     def _once(self, row: Endpoint, query: dict | None, body: Any) -> Any:
         answer = self.transport.send(row.method, row.path, query, body, row.name)
         if answer.date:
             self.server_time = _http_date(answer.date) or self.server_time
+        if answer.status < 400 and not row.path.startswith("/v2/"):
+            return answer.text
         data = _decode(answer)
         if answer.status >= 400:
             raise self._error(row, answer, data)
-        if data is _NOT_JSON:
+        # Every read gives an object or a list. Nothing, or a bare word, must not be taken for an empty list or an absent thing.
+        if data is _NOT_JSON or (row.read_only and not isinstance(data, (dict, list))):
             raise self._not_ours(row, answer)
         return data
 
     def _error(self, row: Endpoint, answer: Response, data: Any) -> Exception:
-        if not isinstance(data, dict) or "code" not in data or "message" not in data:
+        if not _is_garage_error(answer.status, data):
             if answer.status in (502, 503, 504):
-                return Unavailable(f"{row.name} at {self.transport.url}: HTTP {answer.status} from something in between",
-                                   hint=_HINTS[Unavailable], status=answer.status, endpoint=row.name)
+                return Unavailable(f"{row.name} at {self.transport.url}: HTTP {answer.status} with {answer.media_type or 'no'} content, perhaps from"
+                                   " something in between", hint=_HINTS[Unavailable], status=answer.status, endpoint=row.name)
             return self._not_ours(row, answer)
-        text = self._clean(str(data["message"]))[:500]
-        code = str(data["code"])
+        text, code = self._clean(data["message"])[:500], self._clean(data["code"])[:100]
         if answer.status == 400 and "Unknown API endpoint" in text:
             return NotAdminApi(f"{row.name} at {self.transport.url}: {text}", endpoint=row.name, status=400,
                                hint=f"Garage 1.x and S3 ports answer so; this collection needs the Admin API v2 (Garage 2.0.0 or newer, {row.name}"
                                f" since {row.since})")
         kind = _BY_STATUS.get(answer.status, ServerFault if answer.status >= 500 else Invalid)
-        if "Layout not ready" in text:
+        if answer.status >= 500 and "Layout not ready" in text:
             kind = LayoutNotReady
         elif row.layout_write and "Invalid new layout version" in text:
             kind = StaleVersion
@@ -151,8 +159,16 @@ def guard_layout_write(row: Endpoint, site_role: str | None) -> None:
 _NOT_JSON = object()
 
 
+def _is_garage_error(status: int, data: Any) -> bool:
+    """Whether an error answer has Garage's own form. A 404 counts only with one of its codes (NoSuchBucket, NoSuchAccessKey, …): the 404 of
+    some other API, or of a proxy that does not know the path, must never mean "absent"."""
+    if not isinstance(data, dict) or not isinstance(data.get("code"), str) or not isinstance(data.get("message"), str):
+        return False
+    return status != 404 or data["code"].startswith("NoSuch")
+
+
 def _decode(answer: Response) -> Any:
-    if not answer.text.strip() and answer.status < 300:
+    if answer.status == 204:
         return None
     try:
         return json.loads(answer.text)
@@ -162,6 +178,8 @@ def _decode(answer: Response) -> Any:
 
 def _http_date(value: str) -> datetime | None:
     try:
-        return parsedate_to_datetime(value)
+        moment = parsedate_to_datetime(value)
     except (TypeError, ValueError):
         return None
+    # A zone of -0000 gives a time without one, which cannot be compared.
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment

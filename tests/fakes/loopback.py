@@ -152,6 +152,7 @@ class Loopback:
         self.ended = threading.Event()  # set when a client has ended its connection
         self._script, self._default = list(script), default
         self._surplus: list[str] = []
+        self._served: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._tls = _tls(served, client_ca) if served else None
@@ -169,6 +170,9 @@ class Loopback:
             # A close alone does not wake a thread that waits in accept.
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        for connection in self._served:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join(PATIENCE)
         if kind is None:
@@ -202,6 +206,7 @@ class Loopback:
             connection.close()
             return
         connection.settimeout(TICK)
+        self._served.append(connection)
         exchange = Exchange(self, connection)
         try:
             while exchange.open:
