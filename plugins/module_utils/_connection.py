@@ -7,32 +7,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ._errors import InputError
 from ._transport import Connection, url_faults
 
 ENVIRONMENT = {"api_url": "GARAGE_ADMIN_URL", "api_token": "GARAGE_ADMIN_TOKEN", "api_token_file": "GARAGE_ADMIN_TOKEN_FILE",
                "ca_path": "GARAGE_CA_PATH", "site_role": "GARAGE_SITE_ROLE"}
+# What a socket and a patient user can bear (OP-119); a time-out of nought would not even connect.
+_BOUNDS = {"timeout": (0.001, 86400), "retries": (0, 100), "retry_delay": (0, 3600)}
 
 
 def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], where: str = "") -> Connection:
     """The connection that ``params`` and ``environ`` mean; an option always beats the environment. Raises InputError.
 
-    There is no default for ``api_url``: a task that forgot it must not reach some other Garage on localhost (MH-15).
+    There is no default for ``api_url``: a task that forgot it must not reach some other Garage on localhost (MH-15). For the same reason an
+    option that is empty, as a variable that was not filled in leaves it, is a fault and does not fall back to the environment.
     ``where`` (``remotes[0].``) stands before each option in a fault; with it, the environment is neither used nor named.
     """
     environ = {} if where else environ
     faults: list[str] = []
-    url = params.get("api_url") or environ.get(ENVIRONMENT["api_url"])
-    if not url:
+    url = params.get("api_url")
+    if url is None:
+        url = environ.get(ENVIRONMENT["api_url"]) or None
+    if url == "":
+        faults.append(f"{where}api_url is empty; leave it out to use another source")
+    elif url is None:
         faults.append(f"{where}api_url is not set: give the option{'' if where else ', or GARAGE_ADMIN_URL in the environment'}")
     else:
         faults += [where + fault for fault in url_faults(url)]
     token, source = _token(params, environ, read_file, faults, where)
-    for name in ("timeout", "retries", "retry_delay"):
+    for name, (least, most) in _BOUNDS.items():
         value = params.get(name)
-        if value is not None and (value <= 0 if name == "timeout" else value < 0):
-            faults.append(f"{where}{name}: {value:g} must be {'more than 0' if name == 'timeout' else '0 or more'}")
+        if value is not None and not least <= value <= most:
+            faults.append(f"{where}{name}: {value:g} must be from {least:g} to {most:g}")
     verify = _verify(params, environ)
     cert, key = params.get("client_cert"), params.get("client_key")
     if key and not cert:
@@ -52,20 +60,37 @@ def resolve_site_role(params: Mapping, environ: Mapping[str, str]) -> str | None
     return "follower" if "follower" in (profile, option) else option or profile
 
 
+def together(*makers: Callable[[], Any]) -> tuple:
+    """What each of ``makers`` gives; when some of them raise InputError, one that holds the faults of all."""
+    made, faults, hint = [], [], None
+    for make in makers:
+        try:
+            made.append(make())
+        except InputError as error:
+            faults += error.faults
+            hint = hint or error.hint
+    if faults:
+        raise InputError(faults, hint)
+    return tuple(made)
+
+
 def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str], where: str) -> tuple[str, str]:
     given = [(params.get("api_token"), params.get("api_token_file"), f"option {where}api_token", f"option {where}api_token_file"),
-             (environ.get(ENVIRONMENT["api_token"]), environ.get(ENVIRONMENT["api_token_file"]),
+             (environ.get(ENVIRONMENT["api_token"]) or None, environ.get(ENVIRONMENT["api_token_file"]) or None,
               "environment variable GARAGE_ADMIN_TOKEN", "environment variable GARAGE_ADMIN_TOKEN_FILE")]
     for inline, path, inline_source, path_source in given:
-        if inline and path:
+        if inline is not None and path is not None:
             faults.append(f"{inline_source} and {path_source} are both set; only one of the two may be")
-        if inline:
+        if inline is not None:
             return _usable(inline, inline_source, faults), inline_source
-        if path:
+        if path == "":
+            faults.append(f"{path_source} is empty; leave it out to use another source")
+            return "", path_source
+        if path is not None:
             source = f"file {path} ({path_source})"
             try:
                 return _usable(read_file(path), source, faults), source
-            except (OSError, UnicodeDecodeError) as error:
+            except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path that no file can have
                 faults.append(f"{source} cannot be read: {getattr(error, 'strerror', None) or 'it is not text'}")
                 return "", source
     faults.append(f"no admin token: set {where}api_token or {where}api_token_file"
@@ -86,4 +111,5 @@ def _usable(token: str, source: str, faults: list[str]) -> str:
 def _verify(params: Mapping, environ: Mapping[str, str]) -> bool | str:
     if params.get("validate_certs") is False:
         return False
-    return params.get("ca_path") or environ.get(ENVIRONMENT["ca_path"]) or True
+    path = params.get("ca_path")
+    return (environ.get(ENVIRONMENT["ca_path"]) if path is None else path) or True
