@@ -63,30 +63,64 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
     first = plan = task.plan(snapshot)
     if check or not plan.calls:
         return Outcome(plan, resolve(plan.prediction, {}))
-    done: list[str] = []
-    answers: dict[str, Any] = {}
+    run = _Run(client)
     try:
         try:
-            _perform(client, plan, done, answers)
+            run.perform(plan)
         except (TransportError, Unavailable, StaleVersion) as error:
-            doubt = Doubt(plan.calls[len(done)], client.server_time)
             client.warnings.append(f"{error.message}; reading the state again before anything else is sent")
             time.sleep(client.retry_delay)
-            plan = task.plan(task.read(client, doubt))
-            _perform(client, plan, done, answers)
+            plan = task.plan(task.read(client, run.doubt))
+            run.perform(plan)
         snapshot = task.read(client, None)
         rest = task.plan(snapshot)
     except GarageError as error:
-        if isinstance(error, ApiError) and plan.undo and done:
-            send(client, plan.undo, answers, done)
-            error.message += f"; {plan.undo.why}"
-            done.clear()
-        error.done = tuple(done)
-        error.left = tuple(why for why in plan.would if why not in done) if done else ()
+        run.account(error, plan)
         raise
     if rest.calls:
-        raise _mismatch(rest, done)
-    return Outcome(first, resolve(task.show(snapshot), {}), tuple(done), answers)
+        raise _mismatch(rest, run.done)
+    return Outcome(first, resolve(task.show(snapshot), {}), tuple(run.done), run.answers)
+
+
+class _Run:
+    """What has been sent so far: ``done``, the answers by ``binds``, and the write in ``doubt``."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.done: list[str] = []
+        self.answers: dict[str, Any] = {}
+        self.doubt: Doubt | None = None
+
+    def perform(self, plan: Plan) -> None:
+        if self.doubt and self.doubt.call.why not in plan.would:
+            self.done.append(self.doubt.call.why)
+        self.doubt = None
+        for call in plan.calls:
+            # Taken before the call: a 503 comes with the clock of minutes later, when what it left behind is old.
+            since = self.client.server_time
+            try:
+                send(self.client, call, self.answers, self.done)
+            except (TransportError, Unavailable) as error:
+                self.doubt = Doubt(call, since) if getattr(error, "sent", True) else None
+                raise
+
+    def account(self, error: GarageError, plan: Plan) -> None:
+        """Tell the error what was done, what was not, and what nobody knows; put back what a refusal left half-way."""
+        if self.doubt:
+            error.message += f"; it is not known whether this was done: {self.doubt.call.why}"
+        if isinstance(error, ApiError) and plan.undo and self.done:
+            self._undo(error, plan.undo)
+        error.done = tuple(self.done)
+        error.left = tuple(why for why in plan.would if why not in self.done) if self.done else ()
+
+    def _undo(self, error: ApiError, undo: Call) -> None:
+        try:
+            send(self.client, undo, self.answers, [])
+        except GarageError as failed:
+            error.message += f"; putting it back failed as well: {failed.message}"
+        else:
+            error.message += f"; {undo.why}"
+            self.done.clear()
 
 
 def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
@@ -101,11 +135,6 @@ def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -
     if call.binds:
         answers[call.binds] = answer
     _check_answer(call, answer)
-
-
-def _perform(client: Client, plan: Plan, done: list[str], answers: dict[str, Any]) -> None:
-    for call in plan.calls:
-        send(client, call, answers, done)
 
 
 def _check_answer(call: Call, answer: Any) -> None:
