@@ -12,8 +12,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 _DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40, "pi": 2**50, "ei": 2**60}
-_SIZE = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)\s*$")
-_DURATION = re.compile(r"^\s*([0-9]+)\s*(s|m|h|d|w|)\s*$")
+# Bounded, so that neither 1e999999999 nor a thousand digits is worked out.
+_SIZE = re.compile(r"\s*([0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE]\+?[0-9]{1,2})?)\s*([A-Za-z]*)\s*")
+_DURATION = re.compile(r"\s*([0-9]{1,9})\s*(s|m|h|d|w|)\s*")
+# What RFC 3339 says, with the seconds left out if need be; fromisoformat alone takes week dates, and each Python others.
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MAX = 2**64 - 1  # Garage holds sizes as unsigned 64-bit numbers
 
@@ -27,7 +30,7 @@ def parse_size(value: str | int, milli: bool = False) -> int:
     With ``milli`` a Kubernetes quantity is read: ``500m`` is half a byte, rounded up to 1. Elsewhere a lower-case ``m`` is refused,
     because who writes ``500m`` for a quota means megabytes and would get one byte.
     """
-    match = _SIZE.match(str(value)) if not isinstance(value, bool) else None
+    match = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
     if not match:
         raise ValueError(f"{value!r} is not a size; wanted: {SIZE_RULE}")
     number, unit = Decimal(match.group(1)), match.group(2)
@@ -49,17 +52,16 @@ def parse_size(value: str | int, milli: bool = False) -> int:
 
 def format_size(size: int) -> str:
     """A short human form, for messages only: the largest power of 1000 with at most one decimal."""
-    value, unit = float(size), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
-        if value < 1000:
-            break
+    value, units = float(size), ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    while value >= 1000 and len(units) > 1:
         value /= 1000
-    return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
+        del units[0]
+    return f"{value:.0f} {units[0]}" if value == int(value) else f"{value:.1f} {units[0]}"
 
 
 def parse_duration(value: str | int) -> int:
     """Seconds of ``90``, ``30m``, ``24h``, ``7d`` or ``2w``. Raises ValueError with the rule."""
-    match = _DURATION.match(str(value)) if not isinstance(value, bool) else None
+    match = _DURATION.fullmatch(str(value)) if not isinstance(value, bool) else None
     if not match:
         raise ValueError(f"{value!r} is not a duration; wanted: whole seconds, or a number with s, m, h, d or w")
     return int(match.group(1)) * _SECONDS[match.group(2)]
@@ -71,16 +73,12 @@ def parse_timestamp(value: str) -> datetime:
     Dates before 1970 are refused: Garage 2.5.0 stores them as a huge unsigned number, so the thing would never expire.
     """
     text = str(value).strip()
-    try:
-        moment = datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or len(text) < 16:
+    moment = parse_server_time(text) if _TIMESTAMP.fullmatch(text) else None
+    if moment is None:
         raise ValueError(f"{value!r} is not a date and time with a zone; wanted RFC 3339, as 2030-01-01T00:00:00Z")
-    moment = moment.astimezone(timezone.utc)
     if moment < EPOCH:
         raise ValueError(f"{value!r} lies before 1970; Garage would store it as a date that never comes")
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    return moment
 
 
 def format_timestamp(moment: datetime) -> str:
@@ -102,11 +100,12 @@ def parse_server_time(value: str | None) -> datetime | None:
     text = re.sub(r"\.([0-9]+)", lambda found: "." + found.group(1)[:6].ljust(6, "0"), (value or "").strip())
     try:
         moment = datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text)
-    except ValueError:
+        if moment.tzinfo is None:
+            return None
+        moment = moment.astimezone(timezone.utc)
+    except (ValueError, OverflowError):  # OverflowError: a zone that leads out of the years 1 to 9999
         return None
-    if moment.tzinfo is None:
-        return None
-    return moment.astimezone(timezone.utc).replace(microsecond=moment.microsecond // 1000 * 1000)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def seconds_before(moment: datetime, seconds: int) -> datetime:
