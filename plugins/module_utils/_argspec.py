@@ -82,6 +82,16 @@ def grant_spec() -> dict:
     }
 
 
+def tenancy_spec() -> dict:
+    """The document of the module ``tenancy``. What is required of each item is checked with all other faults, not here."""
+    bucket = {"name": {"type": "str"}, "id": {"type": "str"}, **state_spec(), **bucket_settings_spec(),
+              "grants": {"type": "list", "elements": "dict", "options": grant_spec()}, "purge_grants": {"type": "bool", "default": False}}
+    return {
+        "keys": {"type": "list", "elements": "dict", "no_log": False, "options": {**key_spec(), **state_spec()}},
+        "buckets": {"type": "list", "elements": "dict", "options": bucket},
+    }
+
+
 _ROUTING_RULE = {
     "condition": {"type": "dict", "options": {"key_prefix_equals": {"type": "str", "no_log": False},
                                               "http_error_code_returned_equals": {"type": "int"}}},

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .._errors import InputError
 from .._names import bucket_id_fault, bucket_name_fault, key_id_fault
+from .bucket import BucketSpec
 
 RIGHTS = ("read", "write", "owner")
 
@@ -53,22 +54,36 @@ class GrantSpec:
         return (kept | {right for right, wanted in given.items() if wanted}) - {right for right, wanted in given.items() if wanted is False}
 
     @classmethod
-    def from_params(cls, params: Mapping, where: str = "") -> GrantSpec:
-        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults."""
-        spec = cls(bucket=params.get("bucket"), bucket_id=params.get("bucket_id"), key=params.get("key"), key_id=params.get("key_id"),
-                   read=params.get("read"), write=params.get("write"), owner=params.get("owner"), exact=bool(params.get("exact")),
-                   absent=params.get("state") == "absent")
-        faults = [*_one_of(spec, "bucket", "bucket_id"), *_one_of(spec, "key", "key_id")]
-        for option, rule in (("bucket", bucket_name_fault), ("bucket_id", bucket_id_fault), ("key_id", key_id_fault)):
-            value = getattr(spec, option)
-            if value is not None and (fault := rule(value)):
-                faults.append(f"{option}: {fault}")
-        if spec.key == "":
-            faults.append("key: must not be empty")
-        faults += _rights_faults(spec)
+    def from_params(cls, params: Mapping, where: str = "", bucket: BucketSpec | None = None) -> GrantSpec:
+        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults.
+
+        With ``bucket``, the grant is one of that bucket's own list, and the bucket is not looked at again.
+        """
+        name, bucket_id = (params.get("bucket"), params.get("bucket_id")) if bucket is None else (bucket.name, None if bucket.name else bucket.id)
+        spec = cls(bucket=name, bucket_id=bucket_id, key=params.get("key"), key_id=params.get("key_id"), read=params.get("read"),
+                   write=params.get("write"), owner=params.get("owner"), exact=bool(params.get("exact")), absent=params.get("state") == "absent")
+        faults = [*([] if bucket else _bucket_faults(spec)), *_key_faults(spec), *_rights_faults(spec)]
         if faults:
             raise InputError([where + fault for fault in faults])
         return spec
+
+
+def _bucket_faults(spec: GrantSpec) -> list[str]:
+    faults = _one_of(spec, "bucket", "bucket_id")
+    if spec.bucket is not None and (fault := bucket_name_fault(spec.bucket)):
+        faults.append(f"bucket: {fault}")
+    if spec.bucket_id is not None and (fault := bucket_id_fault(spec.bucket_id)):
+        faults.append(f"bucket_id: {fault}")
+    return faults
+
+
+def _key_faults(spec: GrantSpec) -> list[str]:
+    faults = _one_of(spec, "key", "key_id")
+    if spec.key == "":
+        faults.append("key: must not be empty")
+    if spec.key_id is not None and (fault := key_id_fault(spec.key_id)):
+        faults.append(f"key_id: {fault}")
+    return faults
 
 
 def _one_of(spec: GrantSpec, first: str, second: str) -> list[str]:

@@ -99,9 +99,13 @@ class KeyDirectory:
     def by_id(self, key_id: str) -> Key | None:
         return self._ids.get(key_id)
 
+    def listed(self, name: str) -> tuple[Key, ...]:
+        """Every listed key with exactly this name."""
+        return tuple(self._names.get(name, ()))
+
     def all_by_name(self, name: str) -> tuple[Key, ...]:
         """Every key with exactly this name. Raises PlanError when none is listed but the list may lack some: that is not absence."""
-        found = tuple(self._names.get(name, ()))
+        found = self.listed(name)
         if not found and not self.complete:
             raise PlanError(f"there is no access key {name!r} among the {len(self.keys)} that the server lists, but it may have more",
                             hint="give the key's id instead of its name; from 2.5.0 on Garage lists all keys")

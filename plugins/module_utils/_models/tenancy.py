@@ -1,0 +1,105 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keys, buckets and grants of a site in one document, as they are wanted. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import InputError
+from .bucket import BucketSpec
+from .grant import GrantSpec
+from .key import KeySpec
+
+
+@dataclass(frozen=True)
+class BucketEntry:
+    """A bucket of the document with its grants (None leaves them alone). ``purge_grants`` takes the rights of all other keys on it."""
+
+    spec: BucketSpec
+    grants: tuple[GrantSpec, ...] | None = None
+    purge_grants: bool = False
+
+
+@dataclass(frozen=True)
+class TenancySpec:
+    """The whole document, in the order it was written in."""
+
+    keys: tuple[KeySpec, ...] = ()
+    buckets: tuple[BucketEntry, ...] = ()
+
+    @property
+    def grants(self) -> tuple[GrantSpec, ...]:
+        """All declared grants of buckets that shall be there; the others go with their bucket."""
+        return tuple(grant for entry in self.buckets if not entry.spec.absent for grant in entry.grants or ())
+
+    @classmethod
+    def from_params(cls, params: Mapping, where: str = "") -> TenancySpec:
+        """From module options; ``where`` is put before every path. Raises InputError with all faults, each with its path."""
+        keys, buckets = params.get("keys") or [], params.get("buckets") or []
+        faults: list[str] = []
+        spec = cls(tuple(_attempt(faults, KeySpec.from_params, item, f"keys[{index}].") for index, item in enumerate(keys)),
+                   tuple(_bucket(faults, item, f"buckets[{index}].") for index, item in enumerate(buckets)))
+        faults += [*_keys_twice(keys), *_buckets_twice(buckets)]
+        for index, item in enumerate(buckets):
+            faults += [] if item.get("state") == "absent" else _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)
+        if faults:
+            raise InputError([where + fault for fault in faults])
+        return spec
+
+
+def _attempt(faults: list[str], make: Callable, params: Mapping, where: str, **context: object) -> Any:
+    try:
+        return make(params, where=where, **context)
+    except InputError as error:
+        faults += error.faults
+        return None
+
+
+def _bucket(faults: list[str], item: Mapping, where: str) -> BucketEntry:
+    spec = _attempt(faults, BucketSpec.from_params, item, where)
+    rows = item.get("grants")
+    grants = [_attempt(faults, GrantSpec.from_params, row, f"{where}grants[{index}].", bucket=spec or BucketSpec())
+              for index, row in enumerate(rows or ())]
+    if item.get("purge_grants") and rows is None:
+        faults.append(f"{where}purge_grants: needs grants, the ones to keep; write grants: [] to keep none")
+    return BucketEntry(spec, None if rows is None else tuple(grants), bool(item.get("purge_grants")))
+
+
+def _keys_twice(keys: list[Mapping]) -> list[str]:
+    return [*_twice((key.get("name"), f"keys[{index}].name") for index, key in enumerate(keys)),
+            *_twice((key.get("id"), f"keys[{index}].id") for index, key in enumerate(keys))]
+
+
+def _buckets_twice(buckets: list[Mapping]) -> list[str]:
+    named = [(f"buckets[{index}]", bucket) for index, bucket in enumerate(buckets)]
+    names = [(bucket.get("name"), f"{path}.name") for path, bucket in named]
+    aliases = [(alias, f"{path}.aliases") for path, bucket in named if bucket.get("state") != "absent"
+               for alias in dict.fromkeys(bucket.get("aliases") or ()) if alias != bucket.get("name")]
+    return [*_twice([*names, *aliases]), *_twice((bucket.get("id"), f"{path}.id") for path, bucket in named)]
+
+
+def _grant_faults(grants: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:
+    """What is wrong with the grants of one bucket as seen from the declared keys."""
+    named = [(grant.get(option), option, f"{path}[{index}].{option}") for index, grant in enumerate(grants) for option in ("key", "key_id")]
+    # A key that is declared with a name and an id is one key, whichever of the two a grant gives.
+    ids = {key["name"]: key["id"] for key in keys if key.get("name") is not None and key.get("id") is not None}
+    gone = {(option, key.get(name)) for key in keys if key.get("state") == "absent" for option, name in (("key", "name"), ("key_id", "id"))}
+    return [*_twice((ids.get(value, value) if option == "key" else value, where) for value, option, where in named),
+            *(f"{where}: {value!r} is declared absent" for value, option, where in named if value is not None and (option, value) in gone)]
+
+
+def _twice(values: Iterable[tuple[str | None, str]]) -> list[str]:
+    first: dict[str, str] = {}
+    faults = []
+    for value, path in values:
+        if value is None:
+            continue
+        if value in first:
+            faults.append(f"{path}: {value!r} is already declared at {first[value]}")
+        first.setdefault(value, path)
+    return faults

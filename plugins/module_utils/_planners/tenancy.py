@@ -1,0 +1,193 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Decide what a whole tenancy needs: keys, buckets, grants, removals. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from .._errors import NotDeclaredHere, PlanError
+from .._models.bucket import Bucket, BucketGrant
+from .._models.grant import RIGHTS, GrantSpec
+from .._models.key import Key, KeyDirectory, KeySpec
+from .._models.tenancy import BucketEntry, TenancySpec
+from .._plan import Plan, Ref, combine
+from .bucket import BucketSnapshot, plan_bucket
+from .grant import Party, grant_result, in_order, plan_rights, rights_calls, rights_on
+from .key import KeySnapshot, plan_key
+
+
+@dataclass(frozen=True)
+class TenancySnapshot:
+    """What the planner must know: all keys (with details where a declaration needs them), one snapshot for each declared bucket, in their
+    order, and the server's clock."""
+
+    directory: KeyDirectory = field(default_factory=KeyDirectory)
+    buckets: tuple[BucketSnapshot, ...] = ()
+    now: datetime | None = None
+
+
+def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
+    """Keys first, then buckets, then grants; removals last and the other way round: grants, buckets, keys.
+
+    Raises PlanError with everything that the live state forbids, each with its path in the document; nothing is sent then.
+    """
+    faults = _Faults()
+    keys = _Keys(spec.keys, live, faults)
+    parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
+             for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
+    faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
+    faults.check()
+    plan = combine("tenancy", [
+        *(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if not key.absent),
+        *(part.plan for part in parts if not part.entry.spec.absent),
+        *(plan for part in parts for party, plan in part.grants),
+        *(plan for part in parts for plan in part.purged),
+        *(part.plan for part in parts if part.entry.spec.absent),
+        *(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent),
+    ])
+    notes = tuple(note for part in parts for note in part.notes)
+    return replace(plan, notes=plan.notes + notes, predicted={
+        "keys": [plan.after for plan in keys.plans],
+        "buckets": [_bucket_result(part, keys.leaving) for part in parts],
+        "grants": [plan.after for part in parts for party, plan in part.grants],
+    })
+
+
+class _Faults:
+    """Collects what the live state forbids, so that all of it is told at once."""
+
+    def __init__(self) -> None:
+        self._errors: list[tuple[str, PlanError]] = []
+
+    def attempt(self, path: str, decide: Callable[..., Any], *args: Any) -> Any:
+        """What ``decide`` gives, or None when it raises a PlanError, which is kept."""
+        try:
+            return decide(*args)
+        except PlanError as error:
+            self._errors.append((path, error))
+            return None
+
+    def same_twice(self, subjects: Iterable[tuple[str, str | None]]) -> None:
+        """Keep a fault for each path whose thing on the server, told by its id, another path stands for already."""
+        first: dict[str, str] = {}
+        for path, identity in subjects:
+            if identity in first:
+                self._errors.append((path, PlanError(f"is the same as {first[identity]}; both are {identity}", hint="declare each thing once")))
+            elif identity is not None:
+                first[identity] = path
+
+    def check(self) -> None:
+        """Raise everything that was kept as one error; its kind is theirs where they agree."""
+        if not self._errors:
+            return
+        kinds = {type(error) for path, error in self._errors}
+        kind = kinds.pop() if len(kinds) == 1 else PlanError
+        hints = dict.fromkeys(error.hint for path, error in self._errors if error.hint)
+        raise kind("; ".join(f"{path}: {error.message}" for path, error in self._errors), hint="; ".join(hints) or None)
+
+
+class _Keys:
+    """The declared keys with their plans (None where there was a fault), the ids of those that go, and which key a grant means."""
+
+    def __init__(self, specs: tuple[KeySpec, ...], live: TenancySnapshot, faults: _Faults) -> None:
+        self._directory = live.directory
+        self._by_name = {spec.name: spec for spec in specs if spec.name is not None}
+        self._by_id = {spec.id: spec for spec in specs if spec.id is not None}
+        self._ids: dict[KeySpec, str] = {}
+        self.plans = [faults.attempt(f"keys[{index}]", self._plan, spec, live.now) for index, spec in enumerate(specs)]
+        faults.same_twice((f"keys[{index}]", self._ids.get(spec)) for index, spec in enumerate(specs))
+        self.leaving = {self._ids[spec] for spec in specs if spec.absent and spec in self._ids}
+
+    def party(self, grant: GrantSpec) -> Party:
+        """The key that a grant means: one of the document, or else one on the server. Raises PlanError."""
+        spec = self._by_name.get(grant.key) or self._by_id.get(grant.key_id)
+        if spec is not None and spec not in self._ids:
+            return Party(spec.name, spec.id or Ref(spec.label, "accessKeyId"))
+        if spec is not None:
+            key = self._directory.by_id(self._ids[spec])
+        else:
+            key = self._directory.by_name(grant.key) if grant.key is not None else self._directory.by_id(grant.key_id)
+        if key is None:
+            raise NotDeclaredHere(f"there is no {grant.key_label}, neither in this document nor on the server", hint="declare it under keys")
+        if key.id in self.leaving:
+            raise PlanError(f"{grant.key_label} is declared absent")
+        return Party(spec.name if spec and spec.name else key.name, key.id)
+
+    def _plan(self, spec: KeySpec, now: datetime | None) -> Plan:
+        key = self._directory.by_id(spec.id) if spec.id is not None else self._directory.by_name(spec.name)
+        if key is not None:
+            self._ids[spec] = key.id
+        plan = plan_key(spec, KeySnapshot(key, now))
+        return replace(plan, before=_read_of(spec, plan.before), after=_read_of(spec, plan.after))
+
+
+def _read_of(spec: KeySpec, result: dict | None) -> dict | None:
+    """A key's result with None for what is not read here: its buckets never, the right to create buckets only where it is declared."""
+    unread = ("buckets",) if spec.allow_create_bucket is not None else ("buckets", "allow_create_bucket")
+    return None if result is None else {**result, **dict.fromkeys(unread)}
+
+
+@dataclass
+class _Part:
+    """One declared bucket: as it is, its plan (None where there was a fault), its grants with their keys, and the rights of others."""
+
+    entry: BucketEntry
+    live: Bucket | None
+    plan: Plan | None
+    grants: list[tuple[Party, Plan]] = field(default_factory=list)
+    purged: list[Plan] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _part(path: str, entry: BucketEntry, snapshot: BucketSnapshot, keys: _Keys, faults: _Faults) -> _Part:
+    spec, live = entry.spec, snapshot.bucket or snapshot.orphan
+    part = _Part(entry, live, faults.attempt(path, plan_bucket, spec, snapshot))
+    if part.plan is None or spec.absent or entry.grants is None:
+        return part
+    bucket = Party(spec.name or next(iter(part.plan.after["aliases"]), None), live.id if live else Ref(spec.label, "id"))
+    paths = [(f"{path}.grants[{index}]", grant) for index, grant in enumerate(entry.grants)]
+    parties = [(where, grant, faults.attempt(f"{where}.{'key' if grant.key else 'key_id'}", keys.party, grant)) for where, grant in paths]
+    faults.same_twice((where, key.id if key else None) for where, grant, key in parties)
+    for where, grant, key in parties:
+        plan = faults.attempt(where, plan_rights, grant, _rights(live, key.id), bucket, key) if key else None
+        if plan is not None:
+            part.grants.append((key, plan))
+    named = {key.id for where, grant, key in parties if key} | keys.leaving
+    others = [grant for grant in (live.grants if live else ()) if grant.key_id not in named and _rights(live, grant.key_id)]
+    if entry.purge_grants:
+        part.purged = [_purge(spec.label, bucket, grant, _rights(live, grant.key_id)) for grant in others]
+    elif others:
+        listed = ", ".join(f"{grant.key_name} ({grant.key_id}: {', '.join(in_order(_rights(live, grant.key_id)))})" for grant in others)
+        part.notes = [f"{spec.label}: keys that are not declared have rights on it: {listed}; purge_grants: true takes them"]
+    return part
+
+
+def _rights(bucket: Bucket | None, key_id: str | None) -> frozenset[str]:
+    return rights_on(bucket, key_id) if bucket else frozenset()
+
+
+def _purge(on: str, bucket: Party, grant: BucketGrant, have: frozenset[str]) -> Plan:
+    key, to = Party(grant.key_name, grant.key_id), f"access key {grant.key_name} ({grant.key_id})"
+    return Plan(f"grant of {to} on {on}", before=grant_result(bucket, key, have),
+                calls=rights_calls(have, frozenset(), bucket, key, on=on, to=to))
+
+
+def _bucket_result(part: _Part, leaving: set[str]) -> dict | None:
+    """The bucket as it will be, with its grants as they will be."""
+    if part.plan.after is None:
+        return None
+    grants = {grant.key_id: grant for grant in (part.live.grants if part.live else ()) if grant.key_id not in leaving}
+    for plan in part.purged:
+        grant = grants.pop(plan.before["key_id"])
+        if grant.local_aliases:
+            grants[grant.key_id] = replace(grant, read=False, write=False, owner=False)
+    for key, plan in part.grants:
+        grants[key.target] = BucketGrant(key.id, key.name, **{right: plan.after[right] for right in RIGHTS})
+    rows = [{"key_id": grant.key_id, "key_name": grant.key_name, **{right: getattr(grant, right) for right in RIGHTS}} for grant in grants.values()]
+    return {**part.plan.after, "grants": sorted(rows, key=lambda row: (row["key_id"] is None, row["key_id"] or row["key_name"]))}

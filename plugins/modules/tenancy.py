@@ -1,0 +1,333 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: tenancy
+short_description: Declare the access keys, buckets and grants of a Garage cluster together
+version_added: 0.1.0
+description:
+  - Does in one run what M(s3ops.garage.key), M(s3ops.garage.bucket) and M(s3ops.garage.grant) do one by one, by the same decisions.
+  - Keys come first, then buckets, then grants. Removals come last, grants before buckets before keys.
+  - The whole document is checked before anything is sent, and all faults are told at once with their paths, as in C(buckets[2].grants[0].key).
+  - Check mode predicts keys, buckets and grants also where none of them exists yet.
+  - What is not in the document is left alone, and so is what is left unset in it.
+author:
+  - The s3ops.garage contributors (@s3ops)
+extends_documentation_fragment:
+  - s3ops.garage.connection
+  - s3ops.garage.attributes
+options:
+  keys:
+    description: Access keys, each at most once.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - The name of the key. Required unless O(keys[].id) is set. Where several keys have this name the task fails and lists their ids.
+          - With O(keys[].id), the key is renamed to this name.
+        type: str
+      id:
+        description: The id of the key. It must exist, unless O(keys[].secret_access_key) is given to import it.
+        type: str
+        aliases: [access_key_id]
+      secret_access_key:
+        description: The secret of a key that exists elsewhere, to import it when it is missing. A key that is there must have this very secret.
+        type: str
+      state:
+        description: Whether the key shall be there.
+        type: str
+        choices: [present, absent]
+        default: present
+      expiration:
+        description: When the key stops working, as a date and time with a zone (RFC 3339), or V(never).
+        type: str
+      allow_create_bucket:
+        description: Whether the key may create buckets through the S3 API.
+        type: bool
+  buckets:
+    description: Buckets, each at most once.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - A global alias of the bucket. Required unless O(buckets[].id) is set.
+          - With O(buckets[].id), the name becomes an alias of that bucket.
+        type: str
+      id:
+        description: The id of the bucket, 64 hexadecimal digits. A bucket with this id must exist.
+        type: str
+      state:
+        description: Whether the bucket shall be there. A bucket that holds objects is never deleted.
+        type: str
+        choices: [present, absent]
+        default: present
+      grants:
+        description:
+          - What keys may do with the bucket.
+          - The grants of an absent bucket go with it, whatever is declared here.
+        type: list
+        elements: dict
+        suboptions:
+          key:
+            description:
+              - The name of a key, of O(keys) or already on the server. Either this or O(buckets[].grants[].key_id) is required.
+            type: str
+          key_id:
+            description: The id of a key, of O(keys) or already on the server.
+            type: str
+          read:
+            description: Whether the key may read objects and list them. At least one of the three rights must be set.
+            type: bool
+          write:
+            description: Whether the key may write and delete objects.
+            type: bool
+          owner:
+            description: Whether the key may change the settings of the bucket through the S3 API.
+            type: bool
+      purge_grants:
+        description:
+          - Whether to take all rights of keys that are not in O(buckets[].grants), which must be set then.
+          - Otherwise a warning tells of such keys, where grants are declared for the bucket.
+        type: bool
+        default: false
+        aliases:
+          description:
+            - Further global aliases. New ones are added before old ones are removed.
+            - An alias that belongs to another bucket is refused, naming that bucket.
+          type: list
+          elements: str
+        purge_aliases:
+          description:
+            - Whether to remove global aliases that are neither in O(buckets[].aliases) nor O(buckets[].name). The last alias is never removed.
+          type: bool
+          default: false
+        quotas:
+          description: Limits of the bucket. Each is managed on its own.
+          type: dict
+          suboptions:
+            max_size:
+              description:
+                - Bytes, with an optional unit as in V(40GB) or V(1TiB), or V(unlimited).
+                - V(0) is a limit of nothing, every upload is refused then.
+              type: str
+            max_objects:
+              description: Number of objects, or V(unlimited).
+              type: str
+        website:
+          description: Website access. Documents and rules that are left out keep their live values.
+          type: dict
+          suboptions:
+            enabled:
+              description: Whether the bucket is served as a website.
+              type: bool
+              required: true
+            index_document:
+              description: Name of the object that is served for a directory. Must be known when a website is switched on.
+              type: str
+            error_document:
+              description: Name of the object that is served for errors. An empty string clears it.
+              type: str
+            routing_rules:
+              description: Redirects, in order. An empty list clears them. Needs Garage 2.3.0.
+              type: list
+              elements: dict
+              suboptions:
+                condition:
+                  description: When the rule applies; always when left out.
+                  type: dict
+                  suboptions:
+                    key_prefix_equals:
+                      description: Beginning of the object's key.
+                      type: str
+                    http_error_code_returned_equals:
+                      description: HTTP error code; Garage supports V(404) alone.
+                      type: int
+                redirect:
+                  description: Where to send the client.
+                  type: dict
+                  required: true
+                  suboptions:
+                    host_name:
+                      description: Host to redirect to.
+                      type: str
+                    protocol:
+                      description: Protocol to redirect to.
+                      type: str
+                      choices: [http, https]
+                    http_redirect_code:
+                      description: Status code of the redirect. The server uses 302 when it is left out.
+                      type: int
+                    replace_key_prefix_with:
+                      description: What replaces the prefix. Mutually exclusive with O(buckets[].website.routing_rules[].redirect.replace_key_with).
+                      type: str
+                    replace_key_with:
+                      description: What replaces the whole key.
+                      type: str
+        cors_rules:
+          description: CORS rules, in order. An empty list clears them. Needs Garage 2.3.0.
+          type: list
+          elements: dict
+          suboptions:
+            id:
+              description: Name of the rule.
+              type: str
+            allowed_origins:
+              description: Origins, for example V(https://example.org) or V(*).
+              type: list
+              elements: str
+              required: true
+            allowed_methods:
+              description: HTTP methods.
+              type: list
+              elements: str
+              choices: [GET, PUT, POST, DELETE, HEAD]
+              required: true
+            allowed_headers:
+              description: Headers a request may carry.
+              type: list
+              elements: str
+            expose_headers:
+              description: Headers of an answer that scripts may read.
+              type: list
+              elements: str
+            max_age_seconds:
+              description: How long a browser may keep the answer to a preflight request.
+              type: int
+        lifecycle_rules:
+          description: Lifecycle rules, told apart by their id; their order does not matter. An empty list clears them. Needs Garage 2.3.0.
+          type: list
+          elements: dict
+          suboptions:
+            id:
+              description: Name of the rule, unique in the bucket.
+              type: str
+              required: true
+            status:
+              description: Whether the rule is applied.
+              type: str
+              choices: [enabled, disabled]
+              default: enabled
+            prefix:
+              description: Beginning of the keys the rule is for.
+              type: str
+            object_size_greater_than:
+              description: Only objects larger than this, in bytes or with a unit.
+              type: str
+            object_size_less_than:
+              description: Only objects smaller than this, in bytes or with a unit.
+              type: str
+            expiration_days:
+              description:
+                - Delete objects this many days after they were written. Mutually exclusive with O(buckets[].lifecycle_rules[].expiration_date).
+              type: int
+            expiration_date:
+              description: Delete objects on this day, as YYYY-MM-DD.
+              type: str
+            abort_incomplete_multipart_upload_days:
+              description: Abort multipart uploads this many days after they began.
+              type: int
+seealso:
+  - module: s3ops.garage.key
+  - module: s3ops.garage.bucket
+  - module: s3ops.garage.grant
+"""
+
+EXAMPLES = r"""
+- name: Two buckets and who may use them
+  s3ops.garage.tenancy:
+    keys:
+      - name: app
+      - name: backup
+        expiration: "2030-01-01T00:00:00Z"
+    buckets:
+      - name: media
+        quotas: {max_size: 40GB}
+        grants:
+          - {key: app, read: true, write: true}
+          - {key: backup, read: true}
+      - name: www.example.org
+        website: {enabled: true, index_document: index.html}
+        grants:
+          - {key: app, read: true, write: true, owner: true}
+        purge_grants: true
+
+- name: A bucket and its key that are not needed any more
+  s3ops.garage.tenancy:
+    keys:
+      - {name: scratch, state: absent}
+    buckets:
+      - {name: scratch, state: absent}
+"""
+
+RETURN = r"""
+tenancy:
+  description:
+    - What was declared, as it is now, or in check mode as it would be.
+    - Each list is in the order of the document, with null for what is absent. What check mode would create has no id yet.
+  returned: success
+  type: dict
+  contains:
+    keys:
+      description:
+        - As RV(s3ops.garage.key#module:key) for each of O(keys).
+        - RV(tenancy.keys[].buckets) and RV(tenancy.keys[].secret_access_key) are always null here, since they are not read.
+        - RV(tenancy.keys[].allow_create_bucket) is null where it is not declared.
+      type: list
+      elements: dict
+      sample:
+        - {id: GK0123456789abcdef01234567, name: app, created: "2026-01-01T00:00:00Z", expiration: null, expired: false, allow_create_bucket: null,
+           buckets: null, secret_access_key: null}
+    buckets:
+      description: As RV(s3ops.garage.bucket#module:bucket) for each of O(buckets).
+      type: list
+      elements: dict
+      sample: []
+    grants:
+      description: As RV(s3ops.garage.grant#module:grant) for each grant of O(buckets), bucket by bucket.
+      type: list
+      elements: dict
+      sample:
+        - {bucket: media, bucket_id: 4fd0a8a45d1d2d7a3a6c0a3c1f5a4f4c2f0a5f3e6b7c8d9e0f1a2b3c4d5e6f70, key: app, key_id: GK0123456789abcdef01234567,
+           read: true, write: true, owner: false}
+actions:
+  description: What was done, in order; in check mode, what would be done.
+  returned: success
+  type: list
+  elements: str
+  sample: [create access key app, create bucket media, "allow read, write on bucket media to access key app"]
+error:
+  description: What went wrong, for plays to branch on.
+  returned: failure
+  type: dict
+  sample: {kind: not_found, status: null, code: null, endpoint: null}
+"""
+
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec import tenancy_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
+from ansible_collections.s3ops.garage.plugins.module_utils._models.tenancy import TenancySpec
+from ansible_collections.s3ops.garage.plugins.module_utils._planners.tenancy import plan_tenancy
+from ansible_collections.s3ops.garage.plugins.module_utils._readers.tenancy import read_tenancy
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_task
+
+
+def build(params):
+    spec = TenancySpec.from_params(params)
+    return Task(
+        read=lambda client, doubt: read_tenancy(client, spec, doubt),
+        plan=lambda live: plan_tenancy(spec, live),
+        show=lambda live: plan_tenancy(spec, live).predicted,
+    )
+
+
+def main():
+    run_task("tenancy", tenancy_spec(), build)
+
+
+if __name__ == "__main__":
+    main()
