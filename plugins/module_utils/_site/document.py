@@ -1,0 +1,141 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A site file as a whole: all its faults at once, and the form the roles work with. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from .._errors import InputError
+from .._models.layout import LayoutSpec
+from .._models.tenancy import TenancySpec
+from .federation import chain, declared_role, role_in_chain, writer_faults, writer_host
+from .rules import rule_faults
+from .schema import Fault, schema_faults
+from .shape import entries, section, shape, shape_faults, unmanaged
+
+CONNECTION = ("api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout", "retries", "retry_delay")
+REMOTE = ("name", "api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "timeout")
+LAYOUT = ("apply", "foreign_staged", "preview", "allow_unseen_nodes", "require_settled", "wait", "wait_timeout")
+
+
+def site_faults(site: Any, hosts: Mapping[str, Mapping], writer: str | None = None) -> list[str]:
+    """Everything that is wrong, each with its path and what to do; empty when the roles can work with it.
+
+    ``hosts``: variables by host, for references and for the one writer. ``writer``: the name of the writer's site, when the inventory has one.
+    """
+    document = {"garage_site": plain(site)}
+    found = schema_faults(document)
+    texts = [str(fault) for fault in found]
+    site = document["garage_site"]
+    if not isinstance(site, dict):
+        return texts
+    texts += [*shape_faults(site), *rule_faults(site, declared_role(site, writer)), *_model_faults(site, found)]
+    texts += [*writer_faults(site, hosts, writer), *_reference_faults(site, hosts), *unmanaged(site)]
+    return list(dict.fromkeys(texts))
+
+
+def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None = None) -> dict:
+    """The site as the roles need it. Raises InputError with all faults.
+
+    ``connection`` are options of every module, ``peers`` and ``remotes`` those of cluster_connect, ``layout`` those of the module layout
+    (None when the site declares nothing of the layout), ``tenancy`` those of the module tenancy (None likewise).
+    """
+    if faults := site_faults(site, hosts, writer):
+        raise InputError(faults)
+    site = plain(site)
+    sites = chain(site, hosts)
+    role = role_in_chain(sites, writer)
+    target = section(plain(sites[-1]), "connect_to")
+    peers = [*section(site, "connect_to").get("peers", ()), *(peer for remote in site.get("remotes", ()) for peer in remote.get("peers", ()))]
+    return {
+        "name": site["name"],
+        "zone": site["zone"],
+        "shape": shape(site),
+        "site_role": role,
+        "writer_host": writer_host(site, hosts),
+        "connection": {**_only(target, CONNECTION), **({"site_role": role} if role else {})},
+        "peers": peers,
+        "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
+        "layout": _layout(site),
+        "tenancy": {name: section(site, "tenancy").get(name, []) for name in ("keys", "buckets")} if "tenancy" in site else None,
+    }
+
+
+def plain(value: Any) -> Any:
+    """The value in plain lists and dictionaries. What is null counts as not set; a date that YAML made of a text is a text again."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _layout(site: Mapping) -> dict | None:
+    if not ("layout" in site or "replication" in site):
+        return None
+    layout, replication = section(site, "layout"), section(site, "replication")
+    roles = [{"zone": site["zone"], **node} for name in ("nodes", "external_nodes") for node in layout.get(name, ())]
+    owner = {"zones": list(dict.fromkeys([site["zone"], *(role["zone"] for role in roles)])), **layout.get("owner", {})}
+    return {
+        "roles": roles,
+        "owner": owner,
+        "purge_roles": layout.get("purge", False),
+        **({"replication_factor": replication["factor"]} if "factor" in replication else {}),
+        **({"zone_redundancy": str(replication["zone_redundancy"])} if "zone_redundancy" in replication else {}),
+        **_only(layout, LAYOUT),
+    }
+
+
+def _only(values: Mapping, names: tuple[str, ...]) -> dict:
+    return {name: values[name] for name in names if name in values}
+
+
+def _model_faults(site: Mapping, found: list[Fault]) -> Iterator[str]:
+    """What the models of the modules refuse, in the parts the schema has nothing against."""
+
+    def sound(*path: str | int) -> bool:
+        return not any(fault.blocks and fault.path[:len(path) + 1] == ("garage_site", *path) for fault in found)
+
+    def lists(within: str, *names: str) -> list[tuple[str, Mapping]]:
+        """The sound entries of the lists ``names``, each with its path."""
+        return [(f"garage_site.{within}.{name}[{index}]", entry) for name in names
+                for index, entry in entries(section(site, within), name) if sound(within, name, index)]
+
+    nodes = lists("layout", "nodes", "external_nodes")
+    zone = {"zone": site["zone"]} if sound("zone") else {}
+    replication = section(site, "replication") if sound("replication") else {}
+    yield from _refused(LayoutSpec, {
+        "roles": [{**zone, **node} for _path, node in nodes],
+        "owner": section(section(site, "layout"), "owner") if sound("layout", "owner") else {},
+        "zone_redundancy": replication.get("zone_redundancy"),
+        "replication_factor": replication.get("factor"),
+    }, {"roles": nodes})
+    tenancy = {name: lists("tenancy", name) for name in ("keys", "buckets")}
+    yield from _refused(TenancySpec, {name: [entry for _path, entry in rows] for name, rows in tenancy.items()}, tenancy)
+
+
+def _refused(spec: Any, params: Mapping, rows: Mapping[str, list[tuple[str, Mapping]]]) -> Iterator[str]:
+    """The faults a model finds, with the paths of the site file in place of those of the options."""
+    try:
+        spec.from_params(params)
+    except InputError as error:
+        for fault in error.faults:
+            fault = re.sub(r"\b(roles|keys|buckets)\[(\d+)\]", lambda found: rows[found[1]][int(found[2])][0], fault)
+            yield re.sub(r"^zone_redundancy", "garage_site.replication.zone_redundancy", fault)
+
+
+def _reference_faults(site: Mapping, hosts: Mapping[str, Mapping]) -> list[str]:
+    try:
+        target = chain(site, hosts)[-1]
+    except InputError as error:
+        return list(error.faults)
+    name, found = section(site, "connect_to").get("site"), section(target, "connect_to")
+    if name and not (found.get("api_url") and (found.get("api_token") or found.get("api_token_file"))):
+        return [f"garage_site.connect_to.site: site {target.get('name')!r} has no connect_to with api_url and a token"]
+    return []
