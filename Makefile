@@ -36,7 +36,7 @@ test: venv ## everything below up to sanity, in this order
 
 lint: venv ## ansible-lint with the production profile, changelog fragments
 	@echo "==> ansible-lint"
-	@$(TOOLS) ansible-lint $(ARGS)
+	@$(TOOLS) ansible-lint --nocolor $(ARGS)
 	@echo "==> antsibull-changelog lint"
 	@$(TOOLS) antsibull-changelog lint
 
