@@ -14,7 +14,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ._argspec import connection_spec
 from ._client import Client
-from ._connection import resolve_connection, resolve_site_role
+from ._connection import resolve_connection, resolve_site_role, together
 from ._errors import GarageError, GateClosed, InputError
 from ._executor import Outcome, Task, converge
 from ._plan import resolve
@@ -23,7 +23,7 @@ from ._transport import HIDDEN, REQUESTS_ERROR, HttpTransport
 
 def run_task(name: str, argument_spec: Mapping, build: Callable[[Mapping], Task], **constraints: Any) -> None:
     """A module that declares something. ``build`` turns options into a Task and raises InputError; ``name`` is the key of the result."""
-    run_job(argument_spec, lambda params, context: _converge(name, build(params), context), **constraints)
+    run_job(argument_spec, lambda params, context: _converge(name, *together(lambda: build(params), context.client), context), **constraints)
 
 
 def run_info(name: str, argument_spec: Mapping, read: Callable[[Client, Mapping], Any], **constraints: Any) -> None:
@@ -60,11 +60,10 @@ class Context:
             self._module.fail_json(msg=missing_required_lib("requests"), exception=REQUESTS_ERROR)
         params = self._module.params if params is None else params
         environ = os.environ if params is self._module.params else {}
-        connection = resolve_connection(params, environ, _read_file, where)
+        connection, site_role = together(lambda: resolve_connection(params, environ, _read_file, where), lambda: resolve_site_role(params, environ))
         # The token may come from a file or the environment, where AnsibleModule does not know it to be secret.
         self._module.no_log_values.add(connection.token)
-        client = Client(HttpTransport(connection), site_role=resolve_site_role(params, environ), retries=params.get("retries", 3),
-                        retry_delay=params.get("retry_delay", 1.0))
+        client = Client(HttpTransport(connection), site_role=site_role, retries=params.get("retries", 3), retry_delay=params.get("retry_delay", 1.0))
         self._clients.append(client)
         return client
 
@@ -98,8 +97,8 @@ def _reveal(module: AnsibleModule) -> dict:
     return {"invocation": {"module_args": {**module.params, "secret_access_key": HIDDEN}}}
 
 
-def _converge(name: str, task: Task, context: Context) -> dict:
-    return present(name, converge(task, context.client(), context.check), context)
+def _converge(name: str, task: Task, client: Client, context: Context) -> dict:
+    return present(name, converge(task, client, context.check), context)
 
 
 def present(name: str, outcome: Outcome, context: Context) -> dict:
