@@ -7,15 +7,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._client import Client
 from ._errors import ApiError, InputError, NotConnected, TransportError, Unavailable, WaitTimeout
 from ._models.cluster import ClusterStatus
 from ._models.peer import Peer, parse_peers
-from ._plan import difference
-from ._planners.connect import CONNECT, ConnectPlan, peers_of, plan_connect
+from ._plan import Plan, difference
+from ._planners.connect import missing_peers, peers_of, plan_connect
 from ._readers.cluster import read_status
 from ._waiter import wait_until
 
@@ -27,12 +27,16 @@ NOT_SEEN = f"the connection was made, but the node is not seen as up {SEEN_WITHI
 
 @dataclass
 class Side:
-    """A node that is told of others: ``remote`` is the name of its site, None for ours. ``failures`` are those not up after it was told."""
+    """A node that is told of ``peers``: ``remote`` is the name of its site, None for ours. ``failures`` are those not up after it was told."""
 
     client: Client
-    plan: ConnectPlan
-    remote: str | None
-    failures: Mapping[Peer, str]
+    peers: tuple[Peer, ...]
+    remote: str | None = None
+    failures: Mapping[Peer, str] = field(default_factory=dict)
+
+    @property
+    def plan(self) -> Plan:
+        return plan_connect(self.remote or OUR_NODE, self.peers)
 
 
 def run_connect(params: Mapping, context: Any) -> dict:
@@ -41,8 +45,8 @@ def run_connect(params: Mapping, context: Any) -> dict:
     status = read_status(own)
     answers, unreachable = _ask(remotes)
     wanted = tuple(dict.fromkeys([*peers, *(peer for theirs in answers.values() for peer in peers_of(theirs))]))
-    sides = [Side(own, plan_connect(OUR_NODE, wanted, status), None, {})]
-    sides += [Side(remotes[name], plan_connect(name, peers_of(status), theirs), name, {}) for name, theirs in answers.items()]
+    sides = [Side(own, missing_peers(wanted, status))]
+    sides += [Side(remotes[name], missing_peers(peers_of(status), theirs), name) for name, theirs in answers.items()]
     if not context.check:
         for side in sides:
             side.failures = _tell(side)
@@ -94,18 +98,19 @@ def _ask(remotes: Mapping[str, Client]) -> tuple[dict[str, ClusterStatus], list[
 def _tell(side: Side) -> dict[Peer, str]:
     """Connect, and return why for each peer that is not up afterwards. Only what goes wrong at our own node is raised."""
     if side.remote is None:
-        return _connect(side.client, side.plan.peers, again=True)
+        return _connect(side.client, side.peers, again=True)
     try:
-        return _connect(side.client, side.plan.peers, again=False)
+        return _connect(side.client, side.peers, again=False)
     except (ApiError, TransportError) as error:
-        return dict.fromkeys(side.plan.peers, error.message)
+        return dict.fromkeys(side.peers, error.message)
 
 
 def _connect(client: Client, peers: tuple[Peer, ...], again: bool) -> dict[Peer, str]:
     if not peers:
         return {}
     try:
-        answers = client.call(CONNECT, body=[peer.text for peer in peers])
+        (call,) = plan_connect(OUR_NODE, peers).calls
+        answers = client.call(call.endpoint, body=call.body)
     except (TransportError, Unavailable) as error:
         left = _not_up(client, dict.fromkeys(peers, error.message))
         if left and again:
@@ -140,15 +145,16 @@ def _not_up(client: Client, said: Mapping[Peer, str | None]) -> dict[Peer, str]:
 def _look_again(sides: Iterable[Side]) -> None:
     """What our node could not reach may have been connected from the other side since."""
     own, *others = sides
-    if own.failures and any(side.plan.peers for side in others):
+    if own.failures and any(side.peers for side in others):
         own.failures = _not_up(own.client, own.failures)
 
 
 def _result(sides: list[Side], wanted: Iterable[Peer], status: ClusterStatus, unreachable: list[dict]) -> dict:
     failed = [(side, peer, reason) for side in sides for peer, reason in side.failures.items()]
     missed = {peer.id for peer in sides[0].failures}
-    before = {side.plan.subject: side.plan.before for side in sides if side.plan.changed}
-    after = {side.plan.subject: {**side.plan.after, **{peer.text: "down" for peer in side.failures}} for side in sides if side.plan.changed}
+    told = [(side.plan, side.failures) for side in sides if side.peers]
+    before = {plan.subject: plan.before for plan, _failures in told}
+    after = {plan.subject: {**plan.after, **{peer.text: "down" for peer in failures}} for plan, failures in told}
     old, new = difference(before, after)
     return {
         "changed": bool(new),
@@ -158,7 +164,7 @@ def _result(sides: list[Side], wanted: Iterable[Peer], status: ClusterStatus, un
             "unreachable": unreachable,
         },
         "diff": {"before": old, "after": new},
-        "actions": [why for side in sides for why in side.plan.would],
+        "actions": [why for plan, _failures in told for why in plan.would],
     }
 
 

@@ -7,34 +7,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .._models.cluster import RPC_ADDRESS_TAG, ClusterStatus, Node
 from .._models.peer import Peer, split_address
 from .._plan import Call, Plan
 
-CONNECT = "ConnectClusterNodes"
+
+def missing_peers(peers: Iterable[Peer], status: ClusterStatus) -> tuple[Peer, ...]:
+    """Those of ``peers`` that the node that gave ``status`` does not see as up. By id: where a node that is up was reached does not matter."""
+    return tuple(dict.fromkeys(peer for peer in peers if peer.id not in status.up_ids))
 
 
-@dataclass(frozen=True)
-class ConnectPlan(Plan):
-    """A plan with the peers that its one call names, in the order of the call's answer."""
-
-    peers: tuple[Peer, ...] = ()
-
-
-def plan_connect(subject: str, peers: Iterable[Peer], status: ClusterStatus) -> ConnectPlan:
-    """Connect the node that gave ``status`` to those of ``peers`` it does not see as up, in one call.
-
-    ``subject`` names that node (``our node``). Nodes are compared by id: where a node that is up was reached does not matter.
-    """
-    missing = tuple(dict.fromkeys(peer for peer in peers if peer.id not in status.up_ids))
+def plan_connect(subject: str, missing: tuple[Peer, ...]) -> Plan:
+    """Connect ``subject`` (``our node``) to all that it misses, in one call, whose answer has the same order."""
     if not missing:
-        return ConnectPlan(subject)
+        return Plan(subject)
     named = ", ".join(f"{peer.id[:16]} at {peer.address}" for peer in missing)
-    call = Call(CONNECT, f"connect {subject} to {named}", body=[peer.text for peer in missing])
-    return ConnectPlan(subject, before={peer.text: "down" for peer in missing}, after={peer.text: "up" for peer in missing},
-                       calls=(call,), peers=missing)
+    call = Call("ConnectClusterNodes", f"connect {subject} to {named}", body=[peer.text for peer in missing])
+    return Plan(subject, before={peer.text: "down" for peer in missing}, after={peer.text: "up" for peer in missing}, calls=(call,))
 
 
 def peers_of(status: ClusterStatus) -> tuple[Peer, ...]:
