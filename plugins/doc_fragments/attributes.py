@@ -51,3 +51,27 @@ attributes:
     membership:
       - s3ops.garage.garage
 """
+
+    # Modules that do something each time they are run.
+    ACTION = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in check mode and predict the result without changing anything.
+    support: full
+  diff_mode:
+    description: Returns what changed (or would change in check mode) when run with C(--diff).
+    support: none
+    details:
+      - An operation has no state to compare.
+  idempotent:
+    description: A second run with the same options changes nothing.
+    support: none
+    details:
+      - The operation is done each time.
+  action_group:
+    description: Use C(group/s3ops.garage.garage) in C(module_defaults) to set options for this module.
+    support: full
+    membership:
+      - s3ops.garage.garage
+"""

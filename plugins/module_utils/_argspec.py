@@ -147,3 +147,8 @@ def layout_spec() -> dict:
         "require_settled": {"type": "bool", "default": True},
         "fail_when_awaiting": {"type": "bool", "default": False},
     }
+
+
+def node_spec() -> dict:
+    """Options of the doc fragment ``s3ops.garage.nodes``."""
+    return {"node": {"type": "str", "default": "*"}, "tolerate_node_errors": {"type": "bool", "default": False}}

@@ -11,6 +11,7 @@ a rule that only differs in the order of its lists, or in a default the server f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,16 @@ _DAY = r"YYYY-MM-DD"
 def present_only(pairs: Mapping[str, Any]) -> dict:
     """The mapping without its None values: what a body holds of optional fields."""
     return {name: value for name, value in pairs.items() if value is not None}
+
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def snake_case(value: Any) -> Any:
+    """An answer with every field name as users read it (``lastTrySecsAgo`` is ``last_try_secs_ago``); values are left as they are."""
+    if isinstance(value, Mapping):
+        return {_HUMP.sub("_", name).lower(): snake_case(item) for name, item in value.items()}
+    return [snake_case(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 # CORS

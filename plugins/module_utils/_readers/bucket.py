@@ -13,6 +13,7 @@ from .._errors import NotFound, PlanError
 from .._executor import Doubt
 from .._models.bucket import Bucket, BucketSpec
 from .._planners.bucket import BucketSnapshot
+from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
 
 
@@ -68,3 +69,14 @@ def _orphan(client: Client, doubt: Doubt) -> Bucket | None:
 def _made_after(row: dict, since: datetime) -> bool:
     created = parse_server_time(row.get("created"))
     return created is not None and created >= since
+
+
+def read_object(client: Client, params: dict) -> list[dict]:
+    """The versions of one object; empty when there is none. Raises PlanError for a bucket that does not exist."""
+    bucket = find_bucket(client, id=params["bucket_id"]) if params["bucket_id"] else find_bucket(client, globalAlias=params["bucket"])
+    if bucket is None:
+        raise PlanError(f"bucket {params['bucket'] or params['bucket_id']}: there is no such bucket")
+    try:
+        return snake_case(client.call("InspectObject", {"bucketId": bucket.id, "key": params["key"]})["versions"])
+    except NotFound:
+        return []

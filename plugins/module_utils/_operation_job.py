@@ -1,0 +1,121 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Do an operation: always when run, never in check mode. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._client import Client
+from ._errors import GarageError, WaitTimeout
+from ._executor import send
+from ._models.node_answers import NodeAnswers
+from ._plan import Plan
+from ._planners.operations import ANSWER, plan_recovery, plan_uploads, plan_variables
+from ._readers.bucket import find_bucket
+from ._readers.layout import read_history, read_layout
+from ._readers.nodes import ask_nodes, judge, read_variables
+from ._runner import Context
+from ._waiter import wait_until
+
+_REPAIR_WORKERS = ("repair worker", "rebalance worker")
+
+
+def act(plan: Plan, client: Client, check: bool) -> Any:
+    """The answer of the plan's operation; None in check mode, or when there is nothing to do."""
+    answers: dict = {}
+    done: list[str] = []
+    try:
+        for call in () if check else plan.calls:
+            send(client, call, answers, done)
+    except GarageError as error:
+        error.done, error.left = tuple(done), tuple(why for why in plan.would if why not in done) if done else ()
+        raise
+    return answers.get(ANSWER)
+
+
+def on_nodes(plan: Plan, params: Mapping, context: Context, show: Any = lambda answer: {"answer": answer}) -> dict:
+    """The result of an operation on nodes: a row for each, and the nodes that did not do it (failed unless tolerated)."""
+    client = context.client()
+    answer = act(plan, client, context.check)
+    answers = NodeAnswers.from_api(answer) if answer else NodeAnswers({}, {})
+    judge(client, answers, plan.would[0], params["tolerate_node_errors"])
+    return {"changed": plan.changed, "nodes": answers.rows(show), "errors": answers.error_rows(), "actions": list(plan.would)}
+
+
+def repair(plan: Plan, params: Mapping, context: Context) -> dict:
+    """Launch a repair; with ``wait`` until the workers it started on each node are done without an error."""
+    client = context.client()
+    waits = params["wait"] and not context.check
+    newest = _newest_worker(client, params) if waits else {}
+    result = on_nodes(plan, params, context, lambda answer: {})
+    if waits:
+        wait_until(lambda: _unfinished(client, params, newest), plan.would[0], params["wait_timeout"], params["wait_sleep"])
+    return result
+
+
+def clean_uploads(params: Mapping, context: Context) -> dict:
+    """Delete unfinished uploads of one bucket; changed when any was deleted, in check mode when there are any."""
+    client = context.client()
+    bucket = find_bucket(client, id=params["id"]) if params["id"] else find_bucket(client, globalAlias=params["name"])
+    plan = plan_uploads(params, bucket)
+    answer = act(plan, client, context.check)
+    deleted = answer["uploadsDeleted"] if answer else 0
+    return {"changed": bool(deleted) if answer else plan.changed, "uploads": {"bucket_id": bucket.id, "deleted": deleted}, "actions": list(plan.would)}
+
+
+def set_variables(params: Mapping, context: Context) -> dict:
+    """Give worker variables the wanted values on each node, and read them back."""
+    client = context.client()
+    wanted = {name.replace("_", "-"): params[name] for name in ("resync_worker_count", "resync_tranquility", "scrub_tranquility")
+              if params[name] is not None}
+    plan = plan_variables(wanted, read_variables(client, params).success)
+    act(plan, client, context.check)
+    shown = plan.after if context.check or not plan.calls else {id: {name: have[name] for name in wanted}
+                                                                for id, have in read_variables(client, params).success.items()}
+    return {"changed": plan.changed, "nodes": [{"id": id, "variables": values} for id, values in shown.items()], "diff": plan.diff,
+            "actions": list(plan.would)}
+
+
+def recover_layout(params: Mapping, context: Context) -> dict:
+    """Revert, or skip dead nodes. On a follower nothing is sent and the result is pending (LW-27)."""
+    client = context.client()
+    plan = plan_recovery(params, read_layout(client).layout, read_history(client))
+    blocked = client.site_role == "follower" and plan.changed
+    if blocked:
+        context.warn(f"this site is a follower; only the layout writer's site may do this: {'; '.join(plan.would)}")
+    answer = None if blocked else act(plan, client, context.check)
+    raised = {"ack_updated": sorted(answer["ackUpdated"]), "sync_updated": sorted(answer["syncUpdated"])} if answer else \
+        {"ack_updated": [], "sync_updated": []}
+    return {
+        # A skip that raised no counter changed nothing: no node that is down held the version up.
+        "changed": any(raised.values()) if answer else plan.changed and not blocked,
+        "recovery": raised,
+        "pending": blocked,
+        "blocked_operations": [call.endpoint for call in plan.calls] if blocked else [],
+        "diff": plan.diff if not blocked else {"before": {}, "after": {}},
+        "actions": [] if blocked else list(plan.would),
+    }
+
+
+def _newest_worker(client: Client, params: Mapping) -> dict[str, int]:
+    listed = ask_nodes(client, "ListWorkers", params, {"busyOnly": False, "errorOnly": False}).success
+    return {id: max((worker["id"] for worker in workers), default=0) for id, workers in listed.items()}
+
+
+def _unfinished(client: Client, params: Mapping, newest: Mapping[str, int]) -> str | None:
+    """What still runs of a repair. Table repairs start no worker of their own; they make the tables' sync workers busy."""
+    listed = ask_nodes(client, "ListWorkers", params, {"busyOnly": False, "errorOnly": False}).success
+    running = []
+    for id, workers in listed.items():
+        for worker in workers:
+            started = worker["id"] > newest.get(id, 0) and worker["name"].endswith(_REPAIR_WORKERS)
+            if started and worker["errors"]:
+                raise WaitTimeout(f"node {id[:16]}: {worker['name']} met {worker['errors']} errors", hint="see s3ops.garage.worker_info")
+            syncing = params["operation"] == "tables" and worker["name"].endswith(" sync") and (worker["state"] != "idle" or worker.get("queueLength"))
+            if (started and worker["state"] != "done") or syncing:
+                running.append(f"node {id[:16]}: {worker['name']} ({worker.get('progress') or 'busy'})")
+    return "; ".join(running) or None

@@ -1,0 +1,114 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plans of operations: things that are done, not declared, so they are done each time. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from .._errors import InputError, PlanError
+from .._models.bucket import Bucket
+from .._models.layout import History, Layout
+from .._models.node_answers import node_fault
+from .._plan import Call, Plan
+from .._units import parse_duration
+
+ANSWER = "answer"  # name under which the answer of the operation is kept
+SCRUB_COMMANDS = ("start", "pause", "resume", "cancel")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def plan_snapshot(params: Mapping) -> Plan:
+    """A metadata snapshot on the nodes asked. Raises InputError."""
+    return _on_nodes("metadata snapshot", params, "CreateMetadataSnapshot", f"take a metadata snapshot on {_nodes(params)}")
+
+
+def plan_repair(params: Mapping) -> Plan:
+    """A repair, named by the server's own word; ``scrub`` takes one of the scrub commands. Raises InputError."""
+    kind, command = params["operation"], params.get("scrub_command")
+    if (kind == "scrub") != (command is not None):
+        raise InputError(f"scrub_command: goes with operation: scrub, and that needs one of {', '.join(SCRUB_COMMANDS)}")
+    words = f"scrub {command}" if command else f"repair {kind}"
+    return _on_nodes(words, params, "LaunchRepairOperation", f"launch {words} on {_nodes(params)}",
+                     {"repairType": {"scrub": command} if command else kind})
+
+
+def plan_blocks(params: Mapping) -> Plan:
+    """Retry or purge data blocks. Purging needs ``confirm``, since it deletes every object that uses one of them. Raises InputError."""
+    faults = [f"blocks: {block!r} is not a full block hash (64 hexadecimal digits)" for block in params["blocks"] or () if not _HASH.fullmatch(block)]
+    if params["action"] == "purge":
+        faults += ["blocks: name the blocks to purge"] if not params["blocks"] else []
+        faults += ["confirm: purging deletes every object that uses one of these blocks, for ever; set confirm: true when that is meant"] \
+            if not params["confirm"] else []
+    elif bool(params["blocks"]) == params["all"]:
+        faults.append("blocks: name the blocks to retry, or set all: true")
+    if faults:
+        raise InputError(faults)
+    if params["action"] == "purge":
+        return _on_nodes("data blocks", params, "PurgeBlocks", f"purge {len(params['blocks'])} blocks on {_nodes(params)}", params["blocks"])
+    body = {"all": True} if params["all"] else {"blockHashes": params["blocks"]}
+    return _on_nodes("data blocks", params, "RetryBlockResync", f"retry {'all' if params['all'] else len(params['blocks'])} blocks on {_nodes(params)}", body)
+
+
+def plan_uploads(params: Mapping, bucket: Bucket | None) -> Plan:
+    """Clean up unfinished uploads. Empty when the bucket has none; how many are old enough only the server can tell. Raises PlanError."""
+    label = f"bucket {params.get('name') or params.get('id')}"
+    if bucket is None:
+        raise PlanError(f"{label}: there is no such bucket")
+    if not bucket.usage.get("unfinished_uploads") and not bucket.usage.get("unfinished_multipart_uploads"):
+        return Plan(label)
+    seconds = older_than(params)
+    call = Call("CleanupIncompleteUploads", f"delete unfinished uploads of {label} that are older than {params['older_than']}",
+                body={"bucketId": bucket.id, "olderThanSecs": seconds}, binds=ANSWER)
+    return Plan(label, calls=(call,))
+
+
+def older_than(params: Mapping) -> int:
+    """The age in seconds. Raises InputError."""
+    try:
+        return parse_duration(params["older_than"])
+    except ValueError as error:
+        raise InputError(f"older_than: {error}") from None
+
+
+def plan_recovery(params: Mapping, layout: Layout, history: History) -> Plan:
+    """Drop what is staged, or let the layout go on without its dead nodes (LW-27, GS-18). Raises InputError or PlanError."""
+    if params["action"] == "revert":
+        calls = (Call("RevertClusterLayout", "drop all staged layout changes"),) if layout.has_staged else ()
+        after = {**layout.to_diff(), "staged": {}, "staged_zone_redundancy": None}
+        return Plan("cluster layout", layout.to_diff(), after, calls)
+    if params["allow_missing_data"] and not params["confirm"]:
+        raise InputError("confirm: allow_missing_data gives up data that only dead nodes hold; set confirm: true when that is meant")
+    version = params["version"] if params["version"] is not None else history.current
+    if history.settled:
+        return Plan("cluster layout")
+    if not min(history.draining) < version <= history.current:
+        raise PlanError(f"version: {version} must be one of {min(history.draining) + 1} to {history.current}: newer than the oldest that is still"
+                        " stored, and not newer than the current one")
+    call = Call("ClusterLayoutSkipDeadNodes", f"let layout version {version} go on without its dead nodes"
+                + (", giving up data that only they hold" if params["allow_missing_data"] else ""),
+                body={"version": version, "allowMissingData": params["allow_missing_data"]}, binds=ANSWER)
+    return Plan("cluster layout", calls=(call,))
+
+
+def plan_variables(wanted: Mapping[str, int], nodes: Mapping[str, Mapping[str, str]]) -> Plan:
+    """Worker variables by node: one call for each that differs (FC-094)."""
+    before = {id: {name: have.get(name) for name in wanted} for id, have in nodes.items()}
+    after = {id: {name: str(value) for name, value in wanted.items()} for id in nodes}
+    calls = tuple(Call("SetWorkerVariable", f"set {name} to {value} on node {id[:16]}", query={"node": id},
+                       body={"variable": name, "value": value}, check=lambda answer, id=id: next(iter(answer["error"].values()), None))
+                  for id in nodes for name, value in after[id].items() if before[id][name] != value)
+    return Plan("worker variables", before, after, calls)
+
+
+def _on_nodes(subject: str, params: Mapping, endpoint: str, why: str, body: object = None) -> Plan:
+    if fault := node_fault(params["node"]):
+        raise InputError(fault)
+    return Plan(subject, calls=(Call(endpoint, why, query={"node": params["node"]}, body=body, binds=ANSWER),))
+
+
+def _nodes(params: Mapping) -> str:
+    return {"*": "all nodes", "self": "the node that is asked"}.get(params["node"], f"node {params['node'][:16]}")
