@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -26,11 +27,12 @@ from ._errors import (
     NotAdminApi,
     NotFound,
     ServerFault,
+    SetupError,
     StaleVersion,
     TransportError,
     Unavailable,
 )
-from ._transport import HIDDEN, Response, SetupError
+from ._transport import HIDDEN, Response
 
 _LONGEST_PAUSE = 30.0  # seconds between two tries of a read (OP-119)
 _CONSTRAINT = re.compile(r"replication factor|positive capacity|zone.?redundancy|redundancy parameter|non-gateway nodes", re.I)
@@ -89,6 +91,12 @@ class Client:
                 self.warnings.append(f"{error.message}; trying again ({attempt} of {attempts - 1})")
                 time.sleep(self._pause(attempt))
         raise AssertionError("unreachable")
+
+    def once(self) -> Client:
+        """This client, except that reads are tried once. The site role holds for it, and warnings and secrets are those of this one."""
+        other = copy.copy(self)
+        other.retries = 0
+        return other
 
     def close(self) -> None:
         self.transport.close()

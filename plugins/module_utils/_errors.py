@@ -109,6 +109,10 @@ class TransportError(GarageError):
         return {**super().data(), "endpoint": self.endpoint}
 
 
+class SetupError(TransportError):
+    """The connection is set up wrongly (certificates, files, address): nothing was sent, and trying again cannot help."""
+
+
 class NotAdminApi(TransportError):
     """Something answered, but not a Garage Admin API v2."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._errors import NotAdminApi, TransportError
+from ._errors import NotAdminApi, SetupError, TransportError
 
 try:
     import requests
@@ -63,10 +63,6 @@ class Response:
     media_type: str
     text: str = field(repr=False)
     date: str | None = None
-
-
-class SetupError(TransportError):
-    """The connection is set up wrongly (certificates, files, address): nothing was sent, and trying again cannot help."""
 
 
 class HttpTransport:

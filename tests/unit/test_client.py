@@ -274,6 +274,20 @@ def test_very_many_tries_are_no_overflow(connect, monkeypatch):
         assert len(server.requests) == 1101
 
 
+@pytest.mark.requirement("FC-089", "LW-13")
+def test_a_client_that_tries_once_is_otherwise_the_same(connect):
+    with Loopback(loopback.html(502), error(400, "InvalidRequest", "s3cr3t"), loopback.html(502), answer([1])) as server:
+        client = connect(server.url, site_role="follower")
+        once = client.once()
+        once.secrets.append("s3cr3t")
+        assert refused(once, "ListBuckets", Unavailable).status == 502
+        assert "s3cr3t" not in refused(client, "CreateBucket", _errors.Invalid).message
+        refused(once, "ApplyClusterLayout", _errors.GateClosed)
+        assert client.call("ListBuckets") == [1]
+    assert len(client.warnings) == 1
+    assert once.warnings is client.warnings
+
+
 # writes are not
 
 WRITES = [name for name, row in ENDPOINTS.items() if not row.read_only]

@@ -11,13 +11,12 @@ import warnings
 
 import pytest
 import requests
-from ansible_collections.s3ops.garage.plugins.module_utils._errors import NotAdminApi, TransportError
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import NotAdminApi, SetupError, TransportError
 from ansible_collections.s3ops.garage.plugins.module_utils._transport import (
     HIDDEN,
     Connection,
     HttpTransport,
     Response,
-    SetupError,
     url_faults,
 )
 from tests.fakes import loopback

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._client import Client
-from .._errors import ApiError, InputError, LayoutNotReady, NotAdminApi, TransportError, Unavailable, WaitTimeout
+from .._errors import ApiError, InputError, LayoutNotReady, NotAdminApi, SetupError, TransportError, Unavailable, WaitTimeout
 from .._models.cluster import Cluster, ClusterStatus, Health, missing_for, normal_version, pending_result
 from .._waiter import wait_until
 
@@ -50,17 +50,17 @@ def look_at_cluster(client: Client, params: Mapping) -> dict:
 def wait_for_cluster(client: Client, goal: str, min_nodes: int, timeout: float, sleep: float) -> None:
     """Wait until nothing is missing for ``goal``. Raises WaitTimeout, or TransportError when there was no usable answer at the end.
 
-    A server that is still starting is waited for as well (OP-120); a refused token or a wrong port is not.
+    A server that is still starting is waited for as well (OP-120); a refused token, a wrong port or a wrong certificate is not.
     """
     # The waiting itself repeats the reads.
-    once = Client(client.transport, retries=0)
+    once = client.once()
     silence: TransportError | ApiError | None = None
 
     def look() -> str | None:
         nonlocal silence
         try:
             status, health = read_status(once), Health.from_api(once.call("GetClusterHealth"))
-        except NotAdminApi:
+        except (NotAdminApi, SetupError):
             raise
         except (TransportError, Unavailable, LayoutNotReady) as error:
             silence = error
@@ -79,7 +79,7 @@ def wait_for_cluster(client: Client, goal: str, min_nodes: int, timeout: float, 
 def _optional(client: Client, endpoint: str, lost: str, **query: str) -> Any:
     """The answer, or None with a warning. Tried once: a hung peer may let every try take the whole time-out."""
     try:
-        return Client(client.transport, retries=0).call(endpoint, query or None)
+        return client.once().call(endpoint, query or None)
     except (ApiError, TransportError) as error:
         client.warnings.append(f"{error.message}; {lost}")
         return None
