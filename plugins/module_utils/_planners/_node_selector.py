@@ -20,8 +20,10 @@ def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Colle
     """Node ids in the order of ``selectors``; None for one that is to be absent and fits nothing.
 
     A selector is a full id, ``id@host:port``, a unique prefix of an id (4 digits or more) or a host name. ``roles`` are the ids that have a role.
-    Raises InputError with every selector that fits no node, several nodes, or a node named before.
+    Raises InputError with every selector that fits no node, several nodes, or a node named before, and for a host name that is to be absent
+    and might be that of a node whose name is not known.
     """
+    nameless = sorted({*roles} - {node.id for node in nodes if node.hostname})
     faults: list[str] = []
     ids: list[str | None] = []
     for index, selector in enumerate(selectors):
@@ -31,6 +33,10 @@ def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Colle
         elif not found and not absent[index]:
             faults.append(f"roles[{index}].node: {selector!r} fits no node this cluster knows; connect it first (s3ops.garage.cluster_connect), or"
                           " give its full id")
+        elif not found and nameless and not _PREFIX.match(_id_part(selector)):
+            # A server that was restarted does not know the names of nodes that are down, and these are the ones that get removed.
+            faults.append(f"roles[{index}].node: {selector!r} fits no node this cluster knows by name, but the names of {', '.join(nameless)} are"
+                          " not known; name it by its id")
         elif found and found[0] in ids:
             faults.append(f"roles[{index}].node: {selector!r} is the same node as roles[{ids.index(found[0])}] ({found[0][:16]})")
         ids.append(found[0] if len(found) == 1 else None)
@@ -39,11 +45,15 @@ def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Colle
     return ids
 
 
+def _id_part(selector: str) -> str:
+    return selector.split("@", 1)[0].lower()
+
+
 def _candidates(selector: str, nodes: Collection[Node], roles: Collection[str]) -> list[str]:
-    id = selector.split("@", 1)[0].lower()
+    id = _id_part(selector)
     if is_node_id(id):
         return [id]
-    by_name = sorted(node.id for node in nodes if node.hostname == selector)
-    if by_name or not _PREFIX.match(id):
-        return by_name
-    return sorted({known for known in (*(node.id for node in nodes), *roles) if known.startswith(id)})
+    found = {node.id for node in nodes if node.hostname == selector}
+    if _PREFIX.match(id):
+        found |= {known for known in (*(node.id for node in nodes), *roles) if known.startswith(id)}
+    return sorted(found)
