@@ -67,7 +67,7 @@ class Layout:
         redundancy = redundancy_from_api(layout["parameters"]["zoneRedundancy"])
         parameters = layout.get("stagedParameters")
         wanted = redundancy_from_api(parameters["zoneRedundancy"]) if parameters else None
-        staged = staged_from_api(layout)
+        staged = {change["id"]: None if change.get("remove") else Role.from_api(change) for change in layout["stagedRoleChanges"]}
         return cls(layout["version"], roles, redundancy, {id: role for id, role in staged.items() if role or id in roles},
                    None if wanted == redundancy else wanted, layout.get("partitionSize"))
 
@@ -86,7 +86,7 @@ class Layout:
             "roles": [role.to_result() for id, role in sorted(self.roles.items())],
             "zone_redundancy": self.redundancy,
             "staged": {
-                "roles": [{**role.to_result(), "remove": False} if role else {"id": id, "remove": True} for id, role in sorted(self.staged.items())],
+                "roles": [_staged_result(id, role) for id, role in sorted(self.staged.items())],
                 "zone_redundancy": self.staged_redundancy,
             },
             "partition_size": self.partition_size,
@@ -191,6 +191,10 @@ class LayoutSpec:
             faults.append(f"replication_factor: {spec.replication_factor} must be 1 or more")
         if spec.purge and not (spec.owner_zones or spec.owner_tag):
             faults.append("purge_roles: needs owner.zones or owner.tag, so that it never touches roles of others")
+        if spec.purge and params.get("roles") is None:
+            faults.append("purge_roles: needs roles; an empty list removes every role inside of owner")
+        if spec.owner_tag is not None and _tag_fault(spec.owner_tag):
+            faults.append(f"owner.tag: {spec.owner_tag!r} {_tag_fault(spec.owner_tag)}")
         for index, role in enumerate(spec.roles):
             if role.zone and spec.owner_zones and role.zone not in spec.owner_zones:
                 faults.append(f"roles[{index}].zone: {role.zone!r} is outside of owner.zones ({', '.join(spec.owner_zones)})")
@@ -208,9 +212,9 @@ def redundancy_to_api(value: str | int) -> str | dict:
     return MAXIMUM if value == MAXIMUM else {"atLeast": value}
 
 
-def staged_from_api(layout: Mapping) -> dict[str, Role | None]:
-    """``stagedRoleChanges`` by node id: a Role, or None for a removal."""
-    return {change["id"]: None if change.get("remove") else Role.from_api(change) for change in layout["stagedRoleChanges"]}
+def _staged_result(id: str, role: Role | None) -> dict:
+    removal = {"id": id, "zone": None, "capacity": None, "gateway": None, "tags": [], "stored_partitions": None, "usable_capacity": None}
+    return {**(role.to_result() if role else removal), "remove": role is None}
 
 
 def _shown(role: Role) -> dict:
@@ -226,6 +230,10 @@ def _redundancy(value: object, factor: int | None, faults: list[str]) -> str | i
     if factor is not None and int(value) > factor:
         faults.append(f"zone_redundancy: {value} zones is more than the replication factor {factor}; a block has only {factor} copies to spread")
     return int(value)
+
+
+def _tag_fault(tag: str) -> str | None:
+    return None if tag.strip() and "," not in tag else "must be a word without commas"
 
 
 def _role_spec(role: Mapping, where: str, faults: list[str]) -> RoleSpec:
@@ -246,9 +254,7 @@ def _role_spec(role: Mapping, where: str, faults: list[str]) -> RoleSpec:
         faults.append(f"{where}.node: must not be empty")
     if role.get("zone") is not None and not role["zone"].strip():
         faults.append(f"{where}.zone: must not be empty")
-    for tag in role.get("tags") or ():
-        if not tag.strip() or "," in tag:
-            faults.append(f"{where}.tags: {tag!r} must be a word without commas; give several tags as a list")
+    faults += [f"{where}.tags: {tag!r} {_tag_fault(tag)}; give several tags as a list" for tag in role.get("tags") or () if _tag_fault(tag)]
     tags = role.get("tags")
     return RoleSpec(role["node"].strip(), role.get("zone"), size, gateway, None if tags is None else tuple(dict.fromkeys(tags)),
                     role.get("state") == "absent")
