@@ -9,12 +9,12 @@ The only file besides the endpoint table that names the calls which write the la
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .._errors import InputError, PlanError
 from .._models.cluster import Node
-from .._models.layout import History, Layout, LayoutSpec, Role, RoleSpec, redundancy_to_api, staged_from_api
+from .._models.layout import History, Layout, LayoutSpec, Role, RoleSpec, redundancy_to_api
 from .._plan import Awaiting, Call, Plan
 from ._layout_checks import constraint_faults, unseen_faults, warnings_about
 from ._node_selector import resolve_nodes
@@ -56,41 +56,40 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
     On a follower the plan has no calls; ``awaiting`` says what the writer has to do (LW-16, LW-22 to LW-26, LW-29).
     """
     layout = live.layout
-    wanted = _wanted(spec, live)
+    declared = _declared(spec, live)
+    wanted = _wanted(spec, declared, layout)
+    nothing = Plan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result())
     if spec.follower:
-        return Plan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result(), awaiting=awaiting(wanted, layout))
+        return replace(nothing, awaiting=awaiting(spec, wanted, layout))
     foreign = _foreign(wanted, layout)
-    if foreign and not wanted and spec.foreign_staged == "fail":
-        # Nothing of ours is to be done, so nothing of theirs is in the way.
-        note = f"somebody else has staged changes that are not applied: {'; '.join(foreign.lines())}"
-        return Plan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result(), notes=(note,))
+    base, target, back = layout, wanted, Changes({})
+    if foreign and spec.foreign_staged == "discard":
+        base = replace(layout, staged={}, staged_redundancy=None)
+    elif foreign and spec.foreign_staged == "include":
+        target, back = _taken_in(spec, declared, wanted, foreign, layout)
+    # What is staged as asked may have its tags in another order, and keeps it.
+    target = replace(target, roles={id: base.staged[id] if id in base.staged and _same(role, base.staged[id]) else role
+                                    for id, role in target.roles.items()})
+    calls = tuple(_calls(spec, base, target, back, discard=base is not layout))
     if foreign and spec.foreign_staged == "fail":
-        raise PlanError(f"{SUBJECT}: somebody else has staged changes that are not applied: {'; '.join(foreign.lines())}; nothing was staged or applied",
-                        hint="foreign_staged: discard drops them, foreign_staged: include applies them together with these")
-    discard = bool(foreign) and spec.foreign_staged == "discard"
-    base = replace(layout, staged={}, staged_redundancy=None) if discard else layout
-    target = _merged(wanted, foreign) if foreign and not discard else wanted
+        note = f"somebody else has staged changes that are not applied: {'; '.join(foreign.lines())}"
+        if calls:
+            raise PlanError(f"{SUBJECT}: {note}; nothing was applied",
+                            hint="foreign_staged: discard drops them, foreign_staged: include applies them together with these")
+        return replace(nothing, notes=(note,))
+    if not calls:
+        return nothing
     after = _applied(layout, target)
     if target:
-        faults = constraint_faults(spec, after, removed=[id for id, role in target.roles.items() if role is None])
-        faults += [] if spec.allow_unseen else unseen_faults(wanted.roles, live.nodes, layout)
-        if faults:
-            raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was staged or applied")
-    calls = tuple(_calls(spec, base, target, discard))
-    if calls and spec.require_settled and live.history and not live.history.settled:
-        raise PlanError(f"{SUBJECT}: version {', '.join(map(str, live.history.draining))} is still draining"
-                        f"{_lagging(live.history)}; another change now would pile up", hint="wait (wait: true), or see s3ops.garage.layout_info; a"
-                        " dead node that blocks it needs skip-dead-nodes; require_settled: false overrides this")
+        _refuse(spec, live, after, target)
     shown = after if spec.apply and target else replace(layout, staged=dict(target.roles), staged_redundancy=target.redundancy)
-    if not calls:
-        shown = layout
-    return Plan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if calls else (),
+    return Plan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if target else (),
                 predicted=shown.to_result(), undo=None if base.has_staged else UNDO)
 
 
 def preview_calls(plan: Plan) -> tuple[Call, ...]:
     """The calls that ask the server what ``plan`` would do: the question alone when all is staged already, else stage, ask, and put the
-    empty staging area back. None when the plan sends nothing, or begins with dropping what somebody else has staged."""
+    empty staging area back. None of them when the plan sends nothing, or begins with dropping what somebody else has staged."""
     ask = Call("PreviewClusterLayoutChanges", "preview the staged changes", binds=PREVIEWED)
     first = plan.calls[0] if plan.calls else None
     if first is None or first.endpoint == "RevertClusterLayout":
@@ -100,7 +99,7 @@ def preview_calls(plan: Plan) -> tuple[Call, ...]:
     return (first, ask, UNDO)
 
 
-def awaiting(wanted: Changes, layout: Layout) -> Awaiting:
+def awaiting(spec: LayoutSpec, wanted: Changes, layout: Layout) -> Awaiting:
     """What a follower has to wait for, the most pressing reason first: removal, no role, changed role, tombstones, replication change (LW-10)."""
     removals = [id for id, role in wanted.roles.items() if role is None]
     storage = [id for id in removals if layout.roles[id].capacity is not None]
@@ -114,11 +113,12 @@ def awaiting(wanted: Changes, layout: Layout) -> Awaiting:
              for id, role in sorted(wanted.roles.items())]
     if wanted.redundancy is not None:
         lines.append({"zone_redundancy": wanted.redundancy})
-    operations = ("UpdateClusterLayout", "ApplyClusterLayout") if wanted else ()
+    operations = ("UpdateClusterLayout", *(("ApplyClusterLayout",) if spec.apply else ())) if wanted else ()
     return Awaiting(reason, tuple(sorted(wanted.roles)), operations, tuple(lines))
 
 
-def _wanted(spec: LayoutSpec, live: LayoutSnapshot) -> Changes:
+def _declared(spec: LayoutSpec, live: LayoutSnapshot) -> dict[str, Role | None]:
+    """What the task says of nodes, by their ids; None for a node that shall have no role, be it named or purged."""
     ids = resolve_nodes([role.node for role in spec.roles], [role.absent for role in spec.roles], live.nodes, live.layout.roles)
     roles: dict[str, Role | None] = {}
     faults: list[str] = []
@@ -136,10 +136,13 @@ def _wanted(spec: LayoutSpec, live: LayoutSnapshot) -> Changes:
         raise InputError(faults)
     if spec.purge:
         roles.update({id: None for id, role in live.layout.roles.items() if id not in roles and _owned(spec, role)})
-    changed = {id: role for id, role in roles.items() if (role is None and id in live.layout.roles) or
-               (role is not None and not role.same_as(live.layout.roles.get(id)))}
-    redundancy = spec.redundancy if spec.redundancy not in (None, live.layout.redundancy) else None
-    return Changes(changed, redundancy)
+    return roles
+
+
+def _wanted(spec: LayoutSpec, declared: Mapping[str, Role | None], layout: Layout) -> Changes:
+    changed = {id: role for id, role in declared.items()
+               if (id in layout.roles if role is None else not role.same_as(layout.roles.get(id)))}
+    return Changes(changed, spec.redundancy if spec.redundancy not in (None, layout.redundancy) else None)
 
 
 def _role(spec: LayoutSpec, role: RoleSpec, id: str, current: Role | None, where: str, faults: list[str]) -> Role | None:
@@ -169,40 +172,62 @@ def _foreign(wanted: Changes, layout: Layout) -> Changes:
     return Changes(roles, other if other is not None and other != wanted.redundancy else None)
 
 
-def _merged(wanted: Changes, foreign: Changes) -> Changes:
-    return Changes({**foreign.roles, **wanted.roles}, wanted.redundancy if wanted.redundancy is not None else foreign.redundancy)
+def _taken_in(spec: LayoutSpec, declared: Collection[str], wanted: Changes, foreign: Changes, layout: Layout) -> tuple[Changes, Changes]:
+    """Ours and theirs together; and what to stage so that those of theirs go away that the declaration speaks against, where it is live already:
+    the server drops what equals the layout in force."""
+    against = {id for id, role in foreign.roles.items() if id in declared or (role and spec.purge and _owned(spec, role))}
+    theirs = {id: role for id, role in foreign.roles.items() if id not in against}
+    target = Changes({**theirs, **wanted.roles}, foreign.redundancy if spec.redundancy is None else wanted.redundancy)
+    keeps = spec.redundancy is not None and wanted.redundancy is None and foreign.redundancy is not None
+    return target, Changes({id: layout.roles.get(id) for id in against - set(wanted.roles)}, layout.redundancy if keeps else None)
+
+
+def _refuse(spec: LayoutSpec, live: LayoutSnapshot, after: Layout, target: Changes) -> None:
+    """Raises PlanError when the server would refuse ``after``, or when now is not the time to apply it."""
+    faults = constraint_faults(spec, after, removed=[id for id, role in target.roles.items() if role is None])
+    faults += [] if spec.allow_unseen else unseen_faults(target.roles, live.nodes, live.layout)
+    if faults:
+        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied")
+    if spec.apply and spec.require_settled and live.history and not live.history.settled:
+        raise PlanError(f"{SUBJECT}: version {', '.join(map(str, live.history.draining))} is still draining"
+                        f"{_lagging(live.history)}; another change now would pile up", hint="wait (wait: true), or see s3ops.garage.layout_info; a"
+                        " dead node that blocks it needs skip-dead-nodes; require_settled: false overrides this")
 
 
 def _applied(layout: Layout, target: Changes) -> Layout:
-    roles = {**layout.roles, **target.roles}
-    return replace(layout, version=layout.version + 1, roles={id: role for id, role in roles.items() if role is not None}, staged={},
-                   staged_redundancy=None, redundancy=layout.redundancy if target.redundancy is None else target.redundancy)
+    """The layout after ``target``, without what only the server can compute."""
+    roles = {id: replace(role, stored_partitions=None, usable_capacity=None)
+             for id, role in {**layout.roles, **target.roles}.items() if role is not None}
+    return replace(layout, version=layout.version + 1, roles=roles, staged={}, staged_redundancy=None, partition_size=None,
+                   redundancy=layout.redundancy if target.redundancy is None else target.redundancy)
 
 
-def _calls(spec: LayoutSpec, base: Layout, target: Changes, discard: bool) -> list[Call]:
-    calls = []
+def _calls(spec: LayoutSpec, base: Layout, target: Changes, back: Changes, discard: bool) -> Iterator[Call]:
     if discard:
-        calls.append(Call("RevertClusterLayout", "discard the changes somebody else has staged"))
-    missing = {id: role for id, role in target.roles.items() if id not in base.staged or not _same(role, base.staged[id])}
-    redundancy = target.redundancy if target.redundancy != base.staged_redundancy else None
-    if missing or redundancy is not None:
-        body: dict = {"roles": [role.to_api() if role else {"id": id, "remove": True} for id, role in sorted(missing.items())]}
+        yield Call("RevertClusterLayout", "discard the changes somebody else has staged")
+    missing = Changes({id: role for id, role in target.roles.items() if id not in base.staged or role != base.staged[id]},
+                      target.redundancy if target.redundancy != base.staged_redundancy else None)
+    if missing or back:
+        roles = {**missing.roles, **back.roles}
+        body: dict = {"roles": [role.to_api() if role else {"id": id, "remove": True} for id, role in sorted(roles.items())]}
+        redundancy = back.redundancy if missing.redundancy is None else missing.redundancy
         if redundancy is not None:
             body["parameters"] = {"zoneRedundancy": redundancy_to_api(redundancy)}
-        calls.append(Call("UpdateClusterLayout", f"stage: {'; '.join(Changes(missing, redundancy).lines())}", body=body,
-                          check=lambda answer: _staging_fault(answer, target)))
+        dropped = [f"drop what is staged for {id[:16]}" for id in sorted(back.roles)]
+        dropped += ["drop the staged zone redundancy"] if back.redundancy is not None else []
+        yield Call("UpdateClusterLayout", f"stage: {'; '.join([*missing.lines(), *dropped])}", body=body,
+                   check=lambda answer: _staging_fault(answer, target))
     if spec.apply and target:
         version = base.version + 1
-        calls.append(Call("ApplyClusterLayout", f"apply layout version {version}", body={"version": version}, binds=APPLIED))
-    return calls
+        yield Call("ApplyClusterLayout", f"apply layout version {version}", body={"version": version}, binds=APPLIED)
 
 
 def _staging_fault(answer: Mapping, target: Changes) -> str | None:
     """Why the staging area after our update is not what is about to be applied, or None (OP-107)."""
-    roles = {role["id"] for role in answer["roles"]}
-    staged = {id: role for id, role in staged_from_api(answer).items() if role or id in roles}
-    odd = sorted(id for id in {*staged, *target.roles} if not _same(staged.get(id, "nothing"), target.roles.get(id, "nothing")))
-    return f"the staging area does not hold what was asked for node {', '.join(id[:16] for id in odd)}" if odd else None
+    found = Layout.from_api(answer)
+    odd = sorted(id for id in {*found.staged, *target.roles} if not _same(found.staged.get(id, "nothing"), target.roles.get(id, "nothing")))
+    faults = [f"node {id[:16]}" for id in odd] + (["the zone redundancy"] if found.staged_redundancy != target.redundancy else [])
+    return f"the staging area does not hold what was asked for {', '.join(faults)}" if faults else None
 
 
 def _same(one: object, other: object) -> bool:
