@@ -6,32 +6,58 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from ._client import Client
-from ._errors import GateClosed, PlanError, StaleVersion
-from ._executor import Outcome, Task, converge, send
+from ._errors import GarageError, GateClosed, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
+from ._executor import Doubt, Outcome, Task, converge, send
 from ._models.layout import LayoutSpec
 from ._plan import Plan
-from ._planners.layout import APPLIED, PREVIEWED, plan_layout, preview_calls
+from ._planners.layout import APPLIED, PREVIEWED, LayoutSnapshot, plan_layout, preview_calls
 from ._readers.layout import preview_result, read_layout, wait_settled
 
 
 def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, dict]:
     """The outcome of converging the layout, and the keys a result has beside it."""
     spec = LayoutSpec.from_params(params, follower=client.site_role == "follower")
-    waits = params["wait"] and not check
-    if waits:
-        wait_settled(client, params["wait_timeout"], params["wait_sleep"])
-    task = Task(read=lambda reader, doubt: read_layout(reader), plan=lambda live: plan_layout(spec, live), show=lambda live: live.layout.to_result())
+    if check and params["wait"]:
+        # The real run waits before it decides.
+        spec = replace(spec, require_settled=False)
+    decided: list[Plan] = []
+
+    def settle() -> None:
+        if params["wait"] and not check:
+            wait_settled(client, params["wait_timeout"], params["wait_sleep"])
+
+    def read(reader: Client, doubt: Doubt | None) -> LayoutSnapshot:
+        if doubt:
+            # The version that came in between may drain still.
+            settle()
+        return read_layout(reader)
+
+    def plan(live: LayoutSnapshot) -> Plan:
+        plan = plan_layout(spec, live)
+        if decided and spec.foreign_staged != "include":
+            # What the second attempt finds staged was staged by the first, and is put back if that was to be.
+            plan = replace(plan, undo=decided[0].undo)
+        decided.append(plan)
+        return plan
+
+    settle()
     try:
-        outcome = converge(task, client, check)
+        outcome = converge(Task(read, plan, show=lambda live: live.layout.to_result()), client, check)
     except StaleVersion as error:
-        error.hint = f"the layout is at version {read_layout(client).layout.version} now; another writer is at work: find out who, then run this again"
+        error.message += f"; it was to become version {decided[-1].calls[-1].body['version']}, and is at {read_layout(client).layout.version} now"
+        error.hint = "another writer is at work: find out who, then run this again"
         raise
-    if waits and outcome.done:
-        wait_settled(client, params["wait_timeout"], params["wait_sleep"])
+    if outcome.done:
+        try:
+            settle()
+        except WaitTimeout as error:
+            error.done = outcome.done
+            raise
     preview = _preview(client, outcome, check and params["preview"])
     if check and preview and preview["error"]:
         raise PlanError(f"the server cannot compute this layout: {preview['error']}")
@@ -63,28 +89,35 @@ def awaiting_note(plan: Plan) -> str | None:
 def _fail_when_awaiting(plan: Plan, params: Mapping) -> None:
     note = awaiting_note(plan)
     if note and params["fail_when_awaiting"]:
-        raise GateClosed(note, hint="add the lines at the writer's site and run it there, then run this again")
+        raise GateClosed(note, hint=f"declare this at the writer's site and run it there, then run this again: {json.dumps(plan.awaiting.lines)}")
 
 
 def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:
     applied = (outcome.answers or {}).get(APPLIED)
     if applied:
         return preview_result(applied)
-    calls = preview_calls(outcome.plan) if asked else ()
-    if not calls:
+    if not asked or not outcome.plan.calls:
         return None
+    calls = preview_calls(outcome.plan)
     answers: dict = {}
     if len(calls) == 1:
         send(client, calls[0], answers, [])
         return preview_result(answers[PREVIEWED])
-    stage, ask, revert = calls
     # Only on an empty staging area, so that putting it back drops nothing of anybody else.
-    if read_layout(client).layout.has_staged:
+    if not calls or read_layout(client).layout.has_staged:
         client.warnings.append("no preview: changes are staged already, and putting the staging area back would drop them")
         return None
-    send(client, stage, answers, [])
+    stage, ask, revert = calls
+    done: list[str] = []
     try:
-        send(client, ask, answers, [])
-    finally:
-        send(client, revert, answers, [])
+        send(client, stage, answers, done)
+        send(client, ask, answers, done)
+    except VerifyMismatch as error:
+        # Somebody else has staged in this moment: a revert would drop theirs too.
+        error.done = tuple(done)
+        raise
+    except GarageError:
+        send(client, revert, answers, done)
+        raise
+    send(client, revert, answers, done)
     return preview_result(answers[PREVIEWED])
