@@ -36,9 +36,11 @@ layout:
   description:
     - The layout, with the same keys as C(layout) of M(s3ops.garage.layout), and beside them
       C(history) (the versions alive, and by node id the counters that lag behind),
-      C(preview) (what applying the staged changes would do; null when nothing is staged),
-      C(nodes) (every node the cluster knows, with its host name, address and role) and
-      C(nodes_without_role) (ids of the nodes that are connected but have none).
+      C(preview) (what applying the staged changes would do; null when nothing is staged, or when the token may not ask),
+      C(nodes) (every node the cluster knows, with its host name, address, role, free space and when it was last seen),
+      C(nodes_without_role) (ids of the nodes that are connected but have none) and
+      C(awaiting) (on a follower, the nodes that wait for a role from the layout writer, in the form of C(awaiting) of
+      M(s3ops.garage.layout); null elsewhere).
   returned: success
   type: dict
   sample:
@@ -51,6 +53,7 @@ layout:
     preview: null
     nodes: []
     nodes_without_role: []
+    awaiting: null
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.layout import read_layout_info

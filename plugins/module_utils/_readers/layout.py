@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from .._client import Client
+from .._errors import Denied
 from .._models.layout import History, Layout
 from .._planners.layout import LayoutSnapshot
 from .._waiter import wait_until
@@ -61,12 +62,29 @@ def wait_settled(client: Client, timeout: float, sleep: float) -> None:
 
 
 def read_layout_info(client: Client) -> dict:
-    """All there is to see of a layout, as a user sees it."""
+    """All there is to see of a layout, as a user sees it. A token that may only read Get… calls is enough."""
     snapshot = read_layout(client)
+    roleless = [node.id for node in snapshot.nodes if node.up and node.id not in snapshot.layout.roles]
+    try:
+        preview = read_preview(client, snapshot.layout)
+    except Denied as error:
+        client.warnings.append(f"{error.message}; the preview is left out")
+        preview = None
     return {
         **snapshot.layout.to_result(),
         "history": snapshot.history.to_result(),
-        "preview": read_preview(client, snapshot.layout),
+        "preview": preview,
         "nodes": [node.to_result() for node in snapshot.nodes],
-        "nodes_without_role": [node.id for node in snapshot.nodes if node.up and node.id not in snapshot.layout.roles],
+        "nodes_without_role": roleless,
+        "awaiting": _awaiting(roleless) if client.site_role == "follower" else None,
+    }
+
+
+def _awaiting(roleless: list[str]) -> dict:
+    """What a follower can tell without a declaration: only the writer gives roles (LW-10)."""
+    return {
+        "reason": "nodes_without_role" if roleless else "nothing_pending",
+        "nodes": roleless,
+        "operations": ["UpdateClusterLayout", "ApplyClusterLayout"] if roleless else [],
+        "lines": [{"node": id} for id in roleless],
     }
