@@ -13,6 +13,8 @@ description:
   - Gives nodes their roles in the cluster layout (zone, capacity, tags), sets the zone redundancy, and applies the result as one new version.
   - Roles that are not named are left alone unless O(purge_roles=true).
   - When nothing differs, nothing is staged and no version is made.
+  - When the server refuses to apply what was staged, the staging area is emptied again, if it was empty before.
+  - When another writer was faster, the layout is read again and the change is tried once more, then it fails.
   - On a follower (O(site_role=follower)) nothing is sent; what the layout writer has to do is returned in RV(awaiting).
   - Garage has one layout history and no lock across sites. Let exactly one site write the layout, always through the same node.
 author:
@@ -31,6 +33,7 @@ options:
       node:
         description:
           - The node, as its full id, a unique beginning of the id (4 digits or more), its host name, or C(id@host:port).
+          - Take the id for a node that is down. A server that was restarted does not know the host names of such nodes.
         type: str
         required: true
       state:
@@ -41,7 +44,8 @@ options:
         default: present
       zone:
         description:
-          - The zone. Required for a node that has no role yet.
+          - The zone. Required for a node that has no role yet. Left out, a node keeps its zone; so it is with O(roles[].capacity),
+            O(roles[].gateway) and O(roles[].tags).
         type: str
       capacity:
         description:
@@ -49,7 +53,8 @@ options:
         type: str
       gateway:
         description:
-          - V(true) for a node that stores nothing. A gateway needs a role as well, or it answers "No such key".
+          - V(true) for a node that stores nothing; it excludes O(roles[].capacity). A storage node that becomes a gateway drains.
+          - A gateway needs a role as well, or it answers "No such key".
         type: bool
       tags:
         description:
@@ -68,59 +73,63 @@ options:
     type: int
   purge_roles:
     description:
-      - Whether to remove roles that are inside of O(owner) and not in O(roles).
+      - Whether to remove roles that are inside of O(owner) and not in O(roles). Both must be set; an empty O(roles) removes all of them.
     type: bool
     default: false
   owner:
     description:
-      - What belongs to this task. Roles outside are neither changed nor purged.
+      - What belongs to this task. With both bounds set, only roles inside of both are purged.
     type: dict
     suboptions:
       zones:
         description:
-          - Zones this task may touch. A role that is declared in, or found in, another zone is refused.
+          - Zones this task may touch. A node that is declared in, or found in, another zone is refused.
         type: list
         elements: str
       tag:
         description:
-          - A tag that marks the roles of this task. It is added to each of them; only roles that carry it are purged.
+          - A tag that marks the roles of this task. It is added to each role in O(roles); only roles that carry it are purged.
         type: str
   apply:
     description:
-      - Whether to apply the changes. V(false) stages them only.
+      - Whether to apply the changes. V(false) stages them only; they are in C(layout.staged) of the result then, and the same task with V(true) applies them.
     type: bool
     default: true
   foreign_staged:
     description:
-      - What to do about changes that are staged but not declared here, when there is something to apply.
-      - V(fail) refuses and lists them; V(discard) drops them first; V(include) applies them together with the declared ones.
+      - What to do about changes that are staged but not declared here. A declared change that is staged already is no such change, whoever
+        staged it.
+      - V(fail) refuses to stage or apply anything and lists them; when there is nothing to do, it only warns.
+      - V(discard) drops them, also when there is nothing else to do.
+      - V(include) applies them, also when there is nothing else to do. What they say of a declared node is dropped, for the declaration holds.
     type: str
     choices: [fail, discard, include]
     default: fail
   preview:
     description:
       - In check mode, ask the server what the change would move. The only way to ask is to stage the change and drop it again,
-        so these two requests are sent in check mode too; nothing is applied, and nothing is done when changes are staged already.
+        so these two requests are sent in check mode too. Nothing is applied. When other changes are staged already, nothing is asked.
     type: bool
     default: false
   allow_unseen_nodes:
     description:
-      - Whether a node that the cluster has never seen may get a role. Partitions it is given have no quorum until it appears.
+      - Whether a node that the cluster has never seen may get a role. Partitions it is given may have no quorum until it appears.
     type: bool
     default: false
   require_settled:
     description:
-      - Whether to refuse a change while nodes still drain an older version.
+      - Whether to refuse to apply a change while nodes still drain an older version.
     type: bool
     default: true
   fail_when_awaiting:
     description:
-      - Whether a follower fails when something waits for the layout writer.
+      - Whether a follower fails when something waits for the layout writer. Otherwise it warns.
     type: bool
     default: false
   wait:
     description:
-      - Whether to wait, before and after a change, until no node drains an older version.
+      - Whether to wait, before and after a change, until no node drains an older version. O(wait_timeout) is for each of the two.
+      - A failed wait leaves the change in place; running the task again goes on waiting.
 seealso:
   - module: s3ops.garage.layout_info
   - module: s3ops.garage.cluster_connect
@@ -160,7 +169,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 layout:
-  description: The layout as it is now, or in check mode as it would be. Roles are ordered by node id; sizes are bytes.
+  description:
+    - The layout as it is now, or in check mode as it would be. Roles are ordered by node id; sizes are bytes.
+    - C(stored_partitions), C(usable_capacity) and C(partition_size) are what the server has computed, and null in check mode when a change
+      would be applied. An entry of C(staged.roles) has C(remove) beside the keys of a role, which are null for a removal.
   returned: success
   type: dict
   sample:
@@ -179,7 +191,8 @@ layout:
 preview:
   description:
     - What the server computed for the change that was applied or, with O(preview=true), would be. Null when there was nothing to compute.
-    - C(moved_partitions) and the capacities need Garage 2.4.0. C(error) is set when the layout cannot be computed.
+    - C(moved_partitions) and the capacities need Garage 2.4.0; C(moved_partitions) is null for the first layout.
+    - C(error) is set when the layout cannot be computed. C(nodes_without_partitions) are storage nodes that would hold nothing.
   returned: success
   type: dict
   sample: {error: null, message: [], moved_partitions: 128, partition_size: 3906250000, usable_capacity: 1000000000000,
