@@ -92,7 +92,8 @@ options:
         type: str
   apply:
     description:
-      - Whether to apply the changes. V(false) stages them only; they are in C(layout.staged) of the result then, and the same task with V(true) applies them.
+      - Whether to apply the changes. V(false) stages them only; they are in C(layout.staged) of the result then, and the same task with V(true)
+        applies them.
     type: bool
     default: true
   foreign_staged:

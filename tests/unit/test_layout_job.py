@@ -529,7 +529,8 @@ def test_facts_for_a_follower_name_the_nodes_without_a_role():
     site.client.site_role = "follower"
     facts = read_layout_info(site.client)
     assert facts["nodes_without_role"] == [site.ids[1]]
-    assert facts["awaiting"] == {"reason": "nodes_without_role", "nodes": [site.ids[1]], "operations": [UPDATE, APPLY], "lines": [{"node": site.ids[1]}]}
+    assert facts["awaiting"] == {"reason": "nodes_without_role", "nodes": [site.ids[1]], "operations": [UPDATE, APPLY],
+                                 "lines": [{"node": site.ids[1]}]}
     site.client.site_role = None
     assert read_layout_info(site.client)["awaiting"] is None
     assert {sent.method for sent in site.transport.sent} == {"GET"}
@@ -570,7 +571,8 @@ def test_check_mode_foretells_and_a_second_run_finds_nothing_to_do(layout, decla
     site = Site(["paris", "lyon", "paris", "lyon"], layout=layout)
     site.state.staged.update({site.ids[number]: role for number, role in staged.items()})
     site.state.staged_redundancy = staged_redundancy
-    roles = [{"node": site.ids[number], "gateway": role["capacity"] is None and role["state"] == "present", **role} for number, role in declared.items()]
+    roles = [{"node": site.ids[number], "gateway": role["capacity"] is None and role["state"] == "present", **role}
+             for number, role in declared.items()]
     options |= {"zone_redundancy": redundancy, "require_settled": False}
     before = dict(site.staged)
     try:

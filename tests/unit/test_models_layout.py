@@ -189,14 +189,17 @@ def test_the_order_of_tags_means_nothing():
 @requirement("FC-028", "FC-007")
 def test_a_layout_as_a_user_sees_it():
     layout = Layout.from_api(api_layout(
-        [{"id": B, "zone": "lyon", "tags": ["x"], "capacity": 1024, "storedPartitions": 256, "usableCapacity": 1000}, {"id": A, "zone": "paris", "tags": []}],
+        [{"id": B, "zone": "lyon", "tags": ["x"], "capacity": 1024, "storedPartitions": 256, "usableCapacity": 1000},
+         {"id": A, "zone": "paris", "tags": []}],
         [{"id": C, "zone": "lyon", "tags": [], "capacity": 2048}, {"id": B, "remove": True}], {"atLeast": 2}, "maximum"))
     gateway = {"id": A, "zone": "paris", "capacity": None, "gateway": True, "tags": [], "stored_partitions": None, "usable_capacity": None}
     storage = {"id": B, "zone": "lyon", "capacity": 1024, "gateway": False, "tags": ["x"], "stored_partitions": 256, "usable_capacity": 1000}
     addition = {"id": C, "zone": "lyon", "capacity": 2048, "gateway": False, "tags": [], "stored_partitions": None, "usable_capacity": None,
                 "remove": False}
-    removal = {"id": B, "zone": None, "capacity": None, "gateway": None, "tags": [], "stored_partitions": None, "usable_capacity": None, "remove": True}
+    removal = {"id": B, "zone": None, "capacity": None, "gateway": None, "tags": [], "stored_partitions": None, "usable_capacity": None,
+               "remove": True}
     assert layout.to_result() == {"version": 1, "roles": [gateway, storage], "zone_redundancy": 2, "partition_size": 100,
                                   "staged": {"roles": [removal, addition], "zone_redundancy": "maximum"}}
-    assert layout.to_diff()["roles"] == {A: {"zone": "paris", "capacity": "gateway", "tags": []}, B: {"zone": "lyon", "capacity": 1024, "tags": ["x"]}}
+    assert layout.to_diff()["roles"] == {A: {"zone": "paris", "capacity": "gateway", "tags": []},
+                                         B: {"zone": "lyon", "capacity": 1024, "tags": ["x"]}}
     assert layout.to_diff()["staged"] == {B: "remove", C: {"zone": "lyon", "capacity": 2048, "tags": []}}

@@ -175,11 +175,12 @@ def test_a_redundancy_that_is_staged_already_is_applied():
 
 @requirement("OP-104", "OP-112", "FC-002")
 @pytest.mark.parametrize(("spec", "before", "word"), [
-    pytest.param(declared(storage(A), storage(B), replication_factor=3), live(), "2 storage nodes are fewer than the replication factor 3; declare all",
-                 id="first layout with too few"),
-    pytest.param(declared(absent(C), replication_factor=3), live(*THREE), "2 storage nodes are fewer than the replication factor 3; add a node before",
-                 id="removal below the factor"),
-    pytest.param(declared(RoleSpec(C, gateway=True), replication_factor=3), live(*THREE), "fewer than the replication factor", id="turned into a gateway"),
+    pytest.param(declared(storage(A), storage(B), replication_factor=3), live(),
+                 "2 storage nodes are fewer than the replication factor 3; declare all", id="first layout with too few"),
+    pytest.param(declared(absent(C), replication_factor=3), live(*THREE),
+                 "2 storage nodes are fewer than the replication factor 3; add a node before", id="removal below the factor"),
+    pytest.param(declared(RoleSpec(C, gateway=True), replication_factor=3), live(*THREE), "fewer than the replication factor",
+                 id="turned into a gateway"),
     pytest.param(declared(absent(A)), live(storage(A), gateway(B)), "no node with a capacity would be left", id="the last storage node"),
     pytest.param(declared(gateway(A)), live(), "no node with a capacity is declared", id="gateways alone"),
 ])
@@ -195,7 +196,8 @@ def test_too_few_storage_nodes_are_refused(spec, before, word):
     pytest.param("maximum", (storage(A), storage(B), gateway(C, "rome")), 1, None, id="one copy needs one zone"),
     pytest.param(1, (storage(A), storage(B), gateway(C, "rome")), 2, None, id="a number does not count gateways"),
     pytest.param("maximum", (storage(A), storage(B), gateway(C, "rome")), None, None, id="the factor is not known"),
-    pytest.param("maximum", (storage(A), storage(B, "lyon"), storage(C, "rome"), gateway(D, "oslo")), 3, None, id="enough zones without the gateway's"),
+    pytest.param("maximum", (storage(A), storage(B, "lyon"), storage(C, "rome"), gateway(D, "oslo")), 3, None,
+                 id="enough zones without the gateway's"),
 ])
 def test_zones_that_cannot_hold_the_copies_are_refused(redundancy, roles, factor, word):
     spec = declared(*roles, redundancy=redundancy, replication_factor=factor)

@@ -34,7 +34,8 @@ def constraint_faults(spec: LayoutSpec, after: Layout, removed: Collection[str])
     if storage and len(zones) < needed:
         empty = sorted(everywhere - zones)
         faults.append(f"zone redundancy {after.redundancy} needs storage nodes in {needed} zones, there are {len(zones)} ({', '.join(sorted(zones))})"
-                      + (f"; gateways alone are in {', '.join(empty)}: put them into a storage zone, or set zone_redundancy to a number" if empty else ""))
+                      + (f"; gateways alone are in {', '.join(empty)}: put them into a storage zone, or set zone_redundancy to a number"
+                         if empty else ""))
     return faults
 
 

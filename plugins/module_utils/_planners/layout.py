@@ -127,7 +127,8 @@ def _declared(spec: LayoutSpec, live: LayoutSnapshot) -> dict[str, Role | None]:
             continue
         current = live.layout.roles.get(id)
         if current and spec.owner_zones and current.zone not in spec.owner_zones:
-            faults.append(f"roles[{index}]: node {id[:16]} has a role in zone {current.zone!r}, outside of owner.zones ({', '.join(spec.owner_zones)})")
+            faults.append(f"roles[{index}]: node {id[:16]} has a role in zone {current.zone!r}, outside of owner.zones"
+                          f" ({', '.join(spec.owner_zones)})")
         elif role.absent:
             roles[id] = None
         else:
