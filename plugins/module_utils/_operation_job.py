@@ -18,7 +18,6 @@ from ._planners.operations import ANSWER, plan_recovery, plan_uploads, plan_vari
 from ._readers.bucket import find_bucket
 from ._readers.layout import read_history, read_layout
 from ._readers.nodes import ask_nodes, judge, read_variables
-from ._runner import Context
 from ._waiter import wait_until
 
 _REPAIR_WORKERS = ("repair worker", "rebalance worker")
@@ -37,7 +36,7 @@ def act(plan: Plan, client: Client, check: bool) -> Any:
     return answers.get(ANSWER)
 
 
-def on_nodes(plan: Plan, params: Mapping, context: Context, show: Any = lambda answer: {"answer": answer}) -> dict:
+def on_nodes(plan: Plan, params: Mapping, context: Any, show: Any = lambda answer: {"answer": answer}) -> dict:
     """The result of an operation on nodes: a row for each, and the nodes that did not do it (failed unless tolerated)."""
     client = context.client()
     answer = act(plan, client, context.check)
@@ -46,7 +45,7 @@ def on_nodes(plan: Plan, params: Mapping, context: Context, show: Any = lambda a
     return {"changed": plan.changed, "nodes": answers.rows(show), "errors": answers.error_rows(), "actions": list(plan.would)}
 
 
-def repair(plan: Plan, params: Mapping, context: Context) -> dict:
+def repair(plan: Plan, params: Mapping, context: Any) -> dict:
     """Launch a repair; with ``wait`` until the workers it started on each node are done without an error."""
     client = context.client()
     waits = params["wait"] and not context.check
@@ -57,7 +56,7 @@ def repair(plan: Plan, params: Mapping, context: Context) -> dict:
     return result
 
 
-def clean_uploads(params: Mapping, context: Context) -> dict:
+def clean_uploads(params: Mapping, context: Any) -> dict:
     """Delete unfinished uploads of one bucket; changed when any was deleted, in check mode when there are any."""
     client = context.client()
     bucket = find_bucket(client, id=params["id"]) if params["id"] else find_bucket(client, globalAlias=params["name"])
@@ -67,7 +66,7 @@ def clean_uploads(params: Mapping, context: Context) -> dict:
     return {"changed": bool(deleted) if answer else plan.changed, "uploads": {"bucket_id": bucket.id, "deleted": deleted}, "actions": list(plan.would)}
 
 
-def set_variables(params: Mapping, context: Context) -> dict:
+def set_variables(params: Mapping, context: Any) -> dict:
     """Give worker variables the wanted values on each node, and read them back."""
     client = context.client()
     wanted = {name.replace("_", "-"): params[name] for name in ("resync_worker_count", "resync_tranquility", "scrub_tranquility")
@@ -80,7 +79,7 @@ def set_variables(params: Mapping, context: Context) -> dict:
             "actions": list(plan.would)}
 
 
-def recover_layout(params: Mapping, context: Context) -> dict:
+def recover_layout(params: Mapping, context: Any) -> dict:
     """Revert, or skip dead nodes. On a follower nothing is sent and the result is pending (LW-27)."""
     client = context.client()
     plan = plan_recovery(params, read_layout(client).layout, read_history(client))
