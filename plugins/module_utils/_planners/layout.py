@@ -19,6 +19,7 @@ from .._plan import Awaiting, Call, Plan
 from ._layout_checks import constraint_faults, unseen_faults, warnings_about
 from ._node_selector import resolve_nodes
 
+STAGE, APPLY = "UpdateClusterLayout", "ApplyClusterLayout"
 APPLIED, PREVIEWED = "applied layout", "preview"  # names under which answers are kept
 
 
@@ -94,7 +95,7 @@ def preview_calls(plan: Plan) -> tuple[Call, ...]:
     first = plan.calls[0] if plan.calls else None
     if first is None or first.endpoint == "RevertClusterLayout":
         return ()
-    if first.endpoint == "ApplyClusterLayout":
+    if first.endpoint == APPLY:
         return (ask,)
     return (first, ask, UNDO)
 
@@ -113,7 +114,7 @@ def awaiting(spec: LayoutSpec, wanted: Changes, layout: Layout) -> Awaiting:
              for id, role in sorted(wanted.roles.items())]
     if wanted.redundancy is not None:
         lines.append({"zone_redundancy": wanted.redundancy})
-    operations = ("UpdateClusterLayout", *(("ApplyClusterLayout",) if spec.apply else ())) if wanted else ()
+    operations = (STAGE, *((APPLY,) if spec.apply else ())) if wanted else ()
     return Awaiting(reason, tuple(sorted(wanted.roles)), operations, tuple(lines))
 
 
@@ -216,11 +217,11 @@ def _calls(spec: LayoutSpec, base: Layout, target: Changes, back: Changes, disca
             body["parameters"] = {"zoneRedundancy": redundancy_to_api(redundancy)}
         dropped = [f"drop what is staged for {id[:16]}" for id in sorted(back.roles)]
         dropped += ["drop the staged zone redundancy"] if back.redundancy is not None else []
-        yield Call("UpdateClusterLayout", f"stage: {'; '.join([*missing.lines(), *dropped])}", body=body,
+        yield Call(STAGE, f"stage: {'; '.join([*missing.lines(), *dropped])}", body=body,
                    check=lambda answer: _staging_fault(answer, target))
     if spec.apply and target:
         version = base.version + 1
-        yield Call("ApplyClusterLayout", f"apply layout version {version}", body={"version": version}, binds=APPLIED)
+        yield Call(APPLY, f"apply layout version {version}", body={"version": version}, binds=APPLIED)
 
 
 def _staging_fault(answer: Mapping, target: Changes) -> str | None:

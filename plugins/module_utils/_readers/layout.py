@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._client import Client
 from .._errors import Denied
 from .._models.layout import History, Layout
-from .._planners.layout import LayoutSnapshot
+from .._planners.layout import APPLY, STAGE, LayoutSnapshot
 from .._waiter import wait_until
 from .cluster import read_status
 
@@ -85,6 +85,6 @@ def _awaiting(roleless: list[str]) -> dict:
     return {
         "reason": "nodes_without_role" if roleless else "nothing_pending",
         "nodes": roleless,
-        "operations": ["UpdateClusterLayout", "ApplyClusterLayout"] if roleless else [],
+        "operations": [STAGE, APPLY] if roleless else [],
         "lines": [{"node": id} for id in roleless],
     }
