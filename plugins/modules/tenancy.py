@@ -96,142 +96,142 @@ options:
           - Otherwise a warning tells of such keys, where grants are declared for the bucket.
         type: bool
         default: false
-        aliases:
-          description:
-            - Further global aliases. New ones are added before old ones are removed.
-            - An alias that belongs to another bucket is refused, naming that bucket.
-          type: list
-          elements: str
-        purge_aliases:
-          description:
-            - Whether to remove global aliases that are neither in O(buckets[].aliases) nor O(buckets[].name). The last alias is never removed.
-          type: bool
-          default: false
-        quotas:
-          description: Limits of the bucket. Each is managed on its own.
-          type: dict
-          suboptions:
-            max_size:
-              description:
-                - Bytes, with an optional unit as in V(40GB) or V(1TiB), or V(unlimited).
-                - V(0) is a limit of nothing, every upload is refused then.
-              type: str
-            max_objects:
-              description: Number of objects, or V(unlimited).
-              type: str
-        website:
-          description: Website access. Documents and rules that are left out keep their live values.
-          type: dict
-          suboptions:
-            enabled:
-              description: Whether the bucket is served as a website.
-              type: bool
-              required: true
-            index_document:
-              description: Name of the object that is served for a directory. Must be known when a website is switched on.
-              type: str
-            error_document:
-              description: Name of the object that is served for errors. An empty string clears it.
-              type: str
-            routing_rules:
-              description: Redirects, in order. An empty list clears them. Needs Garage 2.3.0.
-              type: list
-              elements: dict
-              suboptions:
-                condition:
-                  description: When the rule applies; always when left out.
-                  type: dict
-                  suboptions:
-                    key_prefix_equals:
-                      description: Beginning of the object's key.
-                      type: str
-                    http_error_code_returned_equals:
-                      description: HTTP error code; Garage supports V(404) alone.
-                      type: int
-                redirect:
-                  description: Where to send the client.
-                  type: dict
-                  required: true
-                  suboptions:
-                    host_name:
-                      description: Host to redirect to.
-                      type: str
-                    protocol:
-                      description: Protocol to redirect to.
-                      type: str
-                      choices: [http, https]
-                    http_redirect_code:
-                      description: Status code of the redirect. The server uses 302 when it is left out.
-                      type: int
-                    replace_key_prefix_with:
-                      description: What replaces the prefix. Mutually exclusive with O(buckets[].website.routing_rules[].redirect.replace_key_with).
-                      type: str
-                    replace_key_with:
-                      description: What replaces the whole key.
-                      type: str
-        cors_rules:
-          description: CORS rules, in order. An empty list clears them. Needs Garage 2.3.0.
-          type: list
-          elements: dict
-          suboptions:
-            id:
-              description: Name of the rule.
-              type: str
-            allowed_origins:
-              description: Origins, for example V(https://example.org) or V(*).
-              type: list
-              elements: str
-              required: true
-            allowed_methods:
-              description: HTTP methods.
-              type: list
-              elements: str
-              choices: [GET, PUT, POST, DELETE, HEAD]
-              required: true
-            allowed_headers:
-              description: Headers a request may carry.
-              type: list
-              elements: str
-            expose_headers:
-              description: Headers of an answer that scripts may read.
-              type: list
-              elements: str
-            max_age_seconds:
-              description: How long a browser may keep the answer to a preflight request.
-              type: int
-        lifecycle_rules:
-          description: Lifecycle rules, told apart by their id; their order does not matter. An empty list clears them. Needs Garage 2.3.0.
-          type: list
-          elements: dict
-          suboptions:
-            id:
-              description: Name of the rule, unique in the bucket.
-              type: str
-              required: true
-            status:
-              description: Whether the rule is applied.
-              type: str
-              choices: [enabled, disabled]
-              default: enabled
-            prefix:
-              description: Beginning of the keys the rule is for.
-              type: str
-            object_size_greater_than:
-              description: Only objects larger than this, in bytes or with a unit.
-              type: str
-            object_size_less_than:
-              description: Only objects smaller than this, in bytes or with a unit.
-              type: str
-            expiration_days:
-              description:
-                - Delete objects this many days after they were written. Mutually exclusive with O(buckets[].lifecycle_rules[].expiration_date).
-              type: int
-            expiration_date:
-              description: Delete objects on this day, as YYYY-MM-DD.
-              type: str
-            abort_incomplete_multipart_upload_days:
-              description: Abort multipart uploads this many days after they began.
-              type: int
+      aliases:
+        description:
+          - Further global aliases. New ones are added before old ones are removed.
+          - An alias that belongs to another bucket is refused, naming that bucket.
+        type: list
+        elements: str
+      purge_aliases:
+        description:
+          - Whether to remove global aliases that are neither in O(buckets[].aliases) nor O(buckets[].name). The last alias is never removed.
+        type: bool
+        default: false
+      quotas:
+        description: Limits of the bucket. Each is managed on its own.
+        type: dict
+        suboptions:
+          max_size:
+            description:
+              - Bytes, with an optional unit as in V(40GB) or V(1TiB), or V(unlimited).
+              - V(0) is a limit of nothing, every upload is refused then.
+            type: str
+          max_objects:
+            description: Number of objects, or V(unlimited).
+            type: str
+      website:
+        description: Website access. Documents and rules that are left out keep their live values.
+        type: dict
+        suboptions:
+          enabled:
+            description: Whether the bucket is served as a website.
+            type: bool
+            required: true
+          index_document:
+            description: Name of the object that is served for a directory. Must be known when a website is switched on.
+            type: str
+          error_document:
+            description: Name of the object that is served for errors. An empty string clears it.
+            type: str
+          routing_rules:
+            description: Redirects, in order. An empty list clears them. Needs Garage 2.3.0.
+            type: list
+            elements: dict
+            suboptions:
+              condition:
+                description: When the rule applies; always when left out.
+                type: dict
+                suboptions:
+                  key_prefix_equals:
+                    description: Beginning of the object's key.
+                    type: str
+                  http_error_code_returned_equals:
+                    description: HTTP error code; Garage supports V(404) alone.
+                    type: int
+              redirect:
+                description: Where to send the client.
+                type: dict
+                required: true
+                suboptions:
+                  host_name:
+                    description: Host to redirect to.
+                    type: str
+                  protocol:
+                    description: Protocol to redirect to.
+                    type: str
+                    choices: [http, https]
+                  http_redirect_code:
+                    description: Status code of the redirect. The server uses 302 when it is left out.
+                    type: int
+                  replace_key_prefix_with:
+                    description: What replaces the prefix. Mutually exclusive with O(buckets[].website.routing_rules[].redirect.replace_key_with).
+                    type: str
+                  replace_key_with:
+                    description: What replaces the whole key.
+                    type: str
+      cors_rules:
+        description: CORS rules, in order. An empty list clears them. Needs Garage 2.3.0.
+        type: list
+        elements: dict
+        suboptions:
+          id:
+            description: Name of the rule.
+            type: str
+          allowed_origins:
+            description: Origins, for example V(https://example.org) or V(*).
+            type: list
+            elements: str
+            required: true
+          allowed_methods:
+            description: HTTP methods.
+            type: list
+            elements: str
+            choices: [GET, PUT, POST, DELETE, HEAD]
+            required: true
+          allowed_headers:
+            description: Headers a request may carry.
+            type: list
+            elements: str
+          expose_headers:
+            description: Headers of an answer that scripts may read.
+            type: list
+            elements: str
+          max_age_seconds:
+            description: How long a browser may keep the answer to a preflight request.
+            type: int
+      lifecycle_rules:
+        description: Lifecycle rules, told apart by their id; their order does not matter. An empty list clears them. Needs Garage 2.3.0.
+        type: list
+        elements: dict
+        suboptions:
+          id:
+            description: Name of the rule, unique in the bucket.
+            type: str
+            required: true
+          status:
+            description: Whether the rule is applied.
+            type: str
+            choices: [enabled, disabled]
+            default: enabled
+          prefix:
+            description: Beginning of the keys the rule is for.
+            type: str
+          object_size_greater_than:
+            description: Only objects larger than this, in bytes or with a unit.
+            type: str
+          object_size_less_than:
+            description: Only objects smaller than this, in bytes or with a unit.
+            type: str
+          expiration_days:
+            description:
+              - Delete objects this many days after they were written. Mutually exclusive with O(buckets[].lifecycle_rules[].expiration_date).
+            type: int
+          expiration_date:
+            description: Delete objects on this day, as YYYY-MM-DD.
+            type: str
+          abort_incomplete_multipart_upload_days:
+            description: Abort multipart uploads this many days after they began.
+            type: int
 seealso:
   - module: s3ops.garage.key
   - module: s3ops.garage.bucket
@@ -276,8 +276,8 @@ tenancy:
     keys:
       description:
         - As RV(s3ops.garage.key#module:key) for each of O(keys).
-        - RV(tenancy.keys[].buckets) and RV(tenancy.keys[].secret_access_key) are always null here, since they are not read.
-        - RV(tenancy.keys[].allow_create_bucket) is null where it is not declared.
+        - C(buckets) and C(secret_access_key) are always null here, since they are not read.
+        - C(allow_create_bucket) is null where it is not declared.
       type: list
       elements: dict
       sample:
@@ -319,7 +319,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_ta
 def build(params):
     spec = TenancySpec.from_params(params)
     return Task(
-        read=lambda client, doubt: read_tenancy(client, spec, doubt),
+        read=lambda client, doubts: read_tenancy(client, spec, doubts),
         plan=lambda live: plan_tenancy(spec, live),
         show=lambda live: plan_tenancy(spec, live).predicted,
     )

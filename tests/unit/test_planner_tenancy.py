@@ -211,10 +211,10 @@ def test_faults_of_the_document_come_all_at_once_with_their_paths(document, faul
 
 
 def test_grants_to_unknown_keys_are_all_told_at_once():
-    document = {"keys": [{"name": "a"}], "buckets": [{"name": "bbb", "grants": [{"key": "x", "read": True}, {"key": "a", "read": True}]},
-                                                    {"name": "ccc", "grants": [{"key_id": kid(7), "read": True}]}]}
+    buckets = [{"name": "bbb", "grants": [{"key": "x", "read": True}, {"key": "a", "read": True}]},
+               {"name": "ccc", "grants": [{"key_id": kid(7), "read": True}]}]
     with pytest.raises(NotDeclaredHere) as caught:
-        plan_tenancy(spec(**document), live(None, None))
+        plan_tenancy(spec([{"name": "a"}], buckets), live(None, None))
     assert "buckets[0].grants[0].key: there is no access key x, neither in this document nor on the server" in caught.value.message
     assert f"buckets[1].grants[0].key_id: there is no access key {kid(7)}" in caught.value.message
     assert "grants[1]" not in caught.value.message
@@ -311,13 +311,13 @@ def test_what_a_lost_answer_left_behind_goes_to_its_own_bucket():
     orphan = {"id": bid(5), "created": "2026-06-01T00:00:01Z", "globalAliases": []}
     wanted = spec(buckets=[{"name": "aaa"}, {"name": "bbb"}])
     doubt = Doubt(Call("CreateBucket", "create bucket bbb", body={"globalAlias": "bbb"}, binds="bucket bbb"), NOW)
-    plan = plan_tenancy(wanted, read_tenancy(Server(buckets=[orphan]), wanted, doubt))
+    plan = plan_tenancy(wanted, read_tenancy(Server(buckets=[orphan]), wanted, (doubt,)))
     assert why(plan) == ["create bucket aaa", "add alias bbb of bucket bbb"]
 
 
 def test_a_run_that_stops_half_way_tells_what_was_done_and_what_not():
     wanted = spec(**TWO)
-    task = Task(read=lambda client, doubt: read_tenancy(client, wanted, doubt), plan=lambda snapshot: plan_tenancy(wanted, snapshot),
+    task = Task(read=lambda client, doubts: read_tenancy(client, wanted, doubts), plan=lambda snapshot: plan_tenancy(wanted, snapshot),
                 show=lambda snapshot: plan_tenancy(wanted, snapshot).predicted)
     server = Server(fails=PlanError("stop"), at=3)
     with pytest.raises(PlanError) as caught:
@@ -327,13 +327,13 @@ def test_a_run_that_stops_half_way_tells_what_was_done_and_what_not():
 
 
 def test_the_call_in_doubt_is_the_one_that_failed():
-    wanted, doubts = spec(buckets=[{"name": "aaa"}, {"name": "bbb"}]), []
+    wanted, seen = spec(buckets=[{"name": "aaa"}, {"name": "bbb"}]), []
 
-    def read(client, doubt):
-        doubts.append(doubt)
-        return read_tenancy(client, wanted, None)
+    def read(client, doubts):
+        seen.extend(doubts)
+        return read_tenancy(client, wanted)
 
     task = Task(read=read, plan=lambda snapshot: plan_tenancy(wanted, snapshot), show=lambda snapshot: None)
     with pytest.raises(TransportError):
         converge(task, Server(fails=TransportError("cut", sent=True, endpoint="CreateBucket"), at=1))
-    assert [doubt.call.why for doubt in doubts if doubt] == ["create bucket bbb"]
+    assert [doubt.call.why for doubt in seen] == ["create bucket bbb"]

@@ -14,7 +14,7 @@ from typing import Any
 from .._errors import NotDeclaredHere, PlanError
 from .._models.bucket import Bucket, BucketGrant
 from .._models.grant import RIGHTS, GrantSpec
-from .._models.key import Key, KeyDirectory, KeySpec
+from .._models.key import KeyDirectory, KeySpec
 from .._models.tenancy import BucketEntry, TenancySpec
 from .._plan import Plan, Ref, combine
 from .bucket import BucketSnapshot, plan_bucket
@@ -43,13 +43,14 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
              for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
     faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
     faults.check()
+    present, absent = ([part for part in parts if part.entry.spec.absent is gone] for gone in (False, True))
     plan = combine("tenancy", [
-        *(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if not key.absent),
-        *(part.plan for part in parts if not part.entry.spec.absent),
-        *(plan for part in parts for party, plan in part.grants),
-        *(plan for part in parts for plan in part.purged),
-        *(part.plan for part in parts if part.entry.spec.absent),
-        *(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent),
+        [plan for plan, key in zip(keys.plans, spec.keys, strict=True) if not key.absent],
+        [part.plan for part in present],
+        [plan for part in parts for party, plan in part.grants],
+        [plan for part in parts for plan in part.purged],
+        [part.plan for part in absent],
+        [plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent],
     ])
     notes = tuple(note for part in parts for note in part.notes)
     return replace(plan, notes=plan.notes + notes, predicted={
