@@ -7,16 +7,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Event
 from typing import Any, Generic, TypeVar
 
 from ._client import Client
-from ._errors import ApiError, Conflict, GarageError, StaleVersion, TransportError, Unavailable, VerifyMismatch
-from ._plan import Call, Plan, difference, resolve, secrets_in
+from ._errors import ApiError, Conflict, GarageError, PlanError, StaleVersion, TransportError, Unavailable, VerifyMismatch
+from ._plan import Call, Plan, difference, refs_in, resolve, secrets_in
 
 S = TypeVar("S")
+# After these the state must be read again; what else goes wrong, a new look would not mend.
+_READ_AGAIN = (TransportError, Unavailable, StaleVersion)
 
 
 @dataclass(frozen=True)
@@ -27,91 +31,135 @@ class Doubt:
     since: datetime | None
 
 
+Doubts = tuple[Doubt, ...]
+
+
 @dataclass(frozen=True)
 class Task(Generic[S]):
     """A subject to converge: ``read`` gives its snapshot, ``plan`` decides on one, ``show`` is the result a user sees of a snapshot.
 
-    ``read`` is told of a write in doubt, so that it can look for what that write may have left behind.
+    ``read`` is told of the writes in doubt, so that it can look for what they may have left behind. ``in_flight`` is how many subjects of one
+    stage may be written at the same time; with ``go_on`` a subject that fails does not keep the others from being tried.
     """
 
-    read: Callable[[Client, Doubt | None], S]
+    read: Callable[[Client, Doubts], S]
     plan: Callable[[S], Plan]
     show: Callable[[S], Any]
+    in_flight: int = 1
+    go_on: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What happened: the plan that was decided first, the result, and what was sent (``done``), with the answers by ``binds``.
 
-    Secrets in the result are open: planners put them there only where they were asked for.
+    ``failed`` holds the errors by subject of a run that went on after them. Secrets in the result are open: planners put them there only where
+    they were asked for.
     """
 
     plan: Plan
     result: Any
     done: tuple[str, ...] = ()
     answers: dict | None = None
+    failed: dict[str, GarageError] = field(default_factory=dict)
 
 
 def converge(task: Task, client: Client, check: bool = False) -> Outcome:
     """Bring the live state to what the task's planner wants; send nothing in check mode.
 
-    A write whose fate is unknown (cut, timed out, 503) and a layout version that moved in between are answered by reading again and
+    Writes whose fate is unknown (cut, timed out, 503) and a layout version that moved in between are answered by reading again and
     deciding again, once. After writing, the state is read back and planned once more: a plan that is not empty then is a VerifyMismatch
     (servers ignore fields they do not know with a 200).
     """
-    snapshot = task.read(client, None)
+    snapshot = task.read(client, ())
     first = plan = task.plan(snapshot)
     if check or not plan.calls:
         return Outcome(plan, resolve(plan.prediction, {}))
-    run = _Run(client)
+    run = Run(client, task.in_flight, task.go_on)
     try:
         try:
             run.perform(plan)
-        except (TransportError, Unavailable, StaleVersion) as error:
+        except _READ_AGAIN as error:
             client.warnings.append(f"{error.message}; reading the state again before anything else is sent")
             time.sleep(client.retry_delay)
-            plan = task.plan(task.read(client, run.doubt))
+            plan = task.plan(task.read(client, tuple(run.doubts)))
             run.perform(plan)
-        snapshot = task.read(client, None)
+        snapshot = task.read(client, ())
         rest = task.plan(snapshot)
     except GarageError as error:
         run.account(error, plan)
         raise
-    if rest.calls:
+    if rest.calls and not run.failed:
         raise _mismatch(rest, run.done)
-    return Outcome(first, resolve(task.show(snapshot), {}), tuple(run.done), run.answers)
+    return Outcome(first, resolve(task.show(snapshot), {}), tuple(run.done), run.answers, run.failed)
 
 
-class _Run:
-    """What has been sent so far: ``done``, the answers by ``binds``, and the write in ``doubt``."""
+class Run:
+    """What has been sent so far: ``done``, the answers by ``binds``, the writes in doubt, and what ``failed`` by subject."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, in_flight: int = 1, go_on: bool = False) -> None:
         self.client = client
+        self.in_flight = in_flight
+        self.go_on = go_on
         self.done: list[str] = []
         self.answers: dict[str, Any] = {}
-        self.doubt: Doubt | None = None
+        self.doubts: list[Doubt] = []
+        self.failed: dict[str, GarageError] = {}
 
     def perform(self, plan: Plan) -> None:
-        if self.doubt and self.doubt.call.why not in plan.would:
-            self.done.append(self.doubt.call.why)
-        self.doubt = None
-        for call in plan.calls:
-            # Taken before the call: a 503 comes with the clock of minutes later, when what it left behind is old.
-            since = self.client.server_time
-            try:
-                send(self.client, call, self.answers, self.done)
-            except (TransportError, Unavailable) as error:
-                self.doubt = Doubt(call, since) if getattr(error, "sent", True) else None
-                raise
+        """Send all calls. Raises the first error, after everything that was in flight has ended; with ``go_on`` only those that need a new look."""
+        # What was in doubt and is not wanted any more has happened.
+        self.done += [doubt.call.why for doubt in self.doubts if doubt.call.why not in plan.would]
+        self.doubts, self.failed = [], {}
+        for stage in plan.stages or ((plan,),):
+            self._stage(stage)
 
     def account(self, error: GarageError, plan: Plan) -> None:
         """Tell the error what was done, what was not, and what nobody knows; put back what a refusal left half-way."""
-        if self.doubt:
-            error.message += f"; it is not known whether this was done: {self.doubt.call.why}"
+        if self.doubts:
+            error.message += f"; it is not known whether this was done: {'; '.join(doubt.call.why for doubt in self.doubts)}"
         if isinstance(error, ApiError) and plan.undo and self.done:
             self._undo(error, plan.undo)
         error.done = tuple(self.done)
         error.left = tuple(why for why in plan.would if why not in self.done) if self.done else ()
+
+    def _stage(self, lanes: Sequence[Plan]) -> None:
+        stop = Event()
+        if self.in_flight == 1 or len(lanes) == 1:
+            errors = [self._lane(lane, stop) for lane in lanes]
+        else:
+            with ThreadPoolExecutor(max_workers=self.in_flight) as pool:
+                errors = list(pool.map(lambda lane: self._lane(lane, stop), lanes))
+        met = [error for error in errors if error]
+        # What the state must be read again for comes first: it is the one kind of error that the run may recover from.
+        met.sort(key=lambda error: not isinstance(error, _READ_AGAIN))
+        if met and (not self.go_on or isinstance(met[0], _READ_AGAIN)):
+            raise met[0]
+
+    def _lane(self, lane: Plan, stop: Event) -> GarageError | None:
+        """The calls of one subject, one after the other. The error is kept, so that lanes beside this one end in peace."""
+        for call in lane.calls:
+            if stop.is_set():
+                return None
+            # Taken before the call: a 503 comes with the clock of minutes later, when what it left behind is old.
+            since = self.client.server_time
+            try:
+                self._refuse_orphaned(call)
+                send(self.client, call, self.answers, self.done)
+            except GarageError as error:
+                if isinstance(error, (TransportError, Unavailable)) and getattr(error, "sent", True):
+                    self.doubts.append(Doubt(call, since))
+                self.failed[lane.subject] = error
+                if not self.go_on or isinstance(error, _READ_AGAIN):
+                    stop.set()
+                return error
+        return None
+
+    def _refuse_orphaned(self, call: Call) -> None:
+        """A call that refers to something a failed call was to make cannot be sent."""
+        missing = sorted({ref.name for ref in refs_in([call.query, call.body]) if ref.name not in self.answers})
+        if missing:
+            raise PlanError(f"{call.why}: not tried, because {', '.join(missing)} could not be made")
 
     def _undo(self, error: ApiError, undo: Call) -> None:
         try:

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 from ._client import Client
 from ._errors import GarageError, GateClosed, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
-from ._executor import Doubt, Outcome, Task, converge, send
+from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.layout import LayoutSpec
 from ._plan import Plan
 from ._planners.layout import APPLIED, PREVIEWED, LayoutSnapshot, plan_layout, preview_calls
@@ -31,8 +31,8 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
         if params["wait"] and not check:
             wait_settled(client, params["wait_timeout"], params["wait_sleep"])
 
-    def read(reader: Client, doubt: Doubt | None) -> LayoutSnapshot:
-        if doubt:
+    def read(reader: Client, doubts: Doubts) -> LayoutSnapshot:
+        if doubts:
             # The version that came in between may drain still.
             settle()
         return read_layout(reader)

@@ -10,7 +10,7 @@ One decision, one object: ``changed``, the diff, what check mode predicts and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,9 @@ class Plan:
     ``before`` and ``after`` are the two sides of the diff, for most kinds the result itself (None = absent); ``predicted`` is the result where
     that is shaped otherwise. ``calls`` is what has to be sent, in order; ``undo`` puts back what they did when the server refuses one of them
     half-way. ``notes`` become warnings; ``awaiting`` is set when the calls were left out because the site is a follower.
+
+    ``stages`` holds the plans that a combined one was made of: those of one stage are about different subjects and may be in flight together, a
+    stage begins when the one before has ended. Without stages the calls are sent one after the other.
     """
 
     subject: str
@@ -79,6 +82,7 @@ class Plan:
     awaiting: Awaiting | None = None
     predicted: Any = None
     undo: Call | None = None
+    stages: tuple[tuple[Plan, ...], ...] = field(default=(), repr=False)
 
     @property
     def prediction(self) -> Any:
@@ -117,15 +121,29 @@ def difference(before: Any, after: Any) -> tuple[Any, Any]:
     return left, right
 
 
-def combine(subject: str, plans: list[Plan]) -> Plan:
-    """One plan that does what all of ``plans`` do, in their order; before and after by subject."""
+def combine(subject: str, stages: Sequence[Sequence[Plan]]) -> Plan:
+    """One plan that does what all of ``stages`` do, in their order; before and after by subject."""
+    plans = [plan for stage in stages for plan in stage]
     return Plan(
         subject=subject,
         before={plan.subject: plan.before for plan in plans if plan.changed},
         after={plan.subject: plan.after for plan in plans if plan.changed},
         calls=tuple(call for plan in plans for call in plan.calls),
         notes=tuple(note for plan in plans for note in plan.notes),
+        stages=tuple(tuple(plan for plan in stage if plan.changed) for stage in stages),
     )
+
+
+def refs_in(value: Any) -> Iterator[Ref]:
+    """Every reference inside of ``value``."""
+    if isinstance(value, Ref):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from refs_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from refs_in(item)
 
 
 def resolve(value: Any, answers: Mapping[str, Any]) -> Any:

@@ -300,7 +300,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_ta
 def build(params):
     spec = BucketSpec.from_params(params)
     return Task(
-        read=lambda client, doubt: read_bucket(client, spec, doubt),
+        read=lambda client, doubts: read_bucket(client, spec, doubts),
         plan=lambda live: plan_bucket(spec, live),
         show=lambda live: live.bucket.to_result() if live.bucket else None,
     )

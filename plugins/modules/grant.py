@@ -153,7 +153,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_ta
 def build(params):
     spec = GrantSpec.from_params(params)
     return Task(
-        read=lambda client, doubt: read_grant(client, spec),
+        read=lambda client, doubts: read_grant(client, spec),
         plan=lambda live: plan_grant(spec, live),
         # A plan made of what is there now has it as its `before`.
         show=lambda live: plan_grant(spec, live).before,

@@ -181,7 +181,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_ta
 def build(params):
     spec = KeySpec.from_params(params)
     return Task(
-        read=lambda client, doubt: read_key(client, spec),
+        read=lambda client, doubts: read_key(client, spec),
         plan=lambda live: plan_key(spec, live),
         show=lambda live: live.key.to_result(spec.show_secret) if live.key else None,
     )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
@@ -23,7 +24,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._errors import (
     VerifyMismatch,
 )
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task, converge, send
-from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call, Plan, Ref, Secret
+from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call, Plan, Ref, Secret, combine
 from ansible_collections.s3ops.garage.plugins.module_utils._transport import Connection, HttpTransport
 from tests.fakes import loopback
 from tests.fakes.loopback import Loopback, answer, error
@@ -67,8 +68,8 @@ class Bucket:
     def task(self):
         return Task(read=self.read, plan=self.plan, show=lambda live: {"shown": live})
 
-    def read(self, client, doubt):
-        self.doubts.append(doubt)
+    def read(self, client, doubts):
+        self.doubts.append(doubts)
         try:
             return client.call("GetBucketInfo", {"globalAlias": "media"})
         except NotFound:
@@ -124,7 +125,7 @@ def test_check_mode_reads_and_sends_nothing(connect, live):
 
 
 def test_secrets_go_out_and_stay_out_of_sight(connect):
-    task = Task(read=lambda client, doubt: client.call("GetKeyInfo", {"id": "GK1"}), show=lambda live: live,
+    task = Task(read=lambda client, doubts: client.call("GetKeyInfo", {"id": "GK1"}), show=lambda live: live,
                 plan=lambda live: Plan("key", calls=(Call("ImportKey", "import key", body={"deep": [{"secretAccessKey": Secret("s3cr3t")}]}),)))
     with Loopback(answer({}), error(400, "InvalidRequest", "Invalid key format: s3cr3t")) as server:
         found = fails(Exception, task, connect(server.url))
@@ -202,16 +203,16 @@ def test_the_reader_is_told_of_the_call_in_doubt_and_of_the_clock_before_it(conn
     with Loopback(answer(BUCKET, headers=early), refusal, answer(LIMITED), answer(LIMITED)) as server:
         converge(bucket.task, connect(server.url))
     first, second, last = bucket.doubts
-    assert (first, last) == (None, None)
-    assert second.call.endpoint == "UpdateBucket"
-    assert second.since == datetime(2026, 1, 1, tzinfo=timezone.utc)
+    assert (first, last) == ((), ())
+    assert [doubt.call.endpoint for doubt in second] == ["UpdateBucket"]
+    assert second[0].since == datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 def test_of_several_calls_of_one_kind_the_right_one_is_in_doubt(connect):
-    doubts = []
+    seen = []
 
-    def read(client, doubt):
-        doubts.append(doubt)
+    def read(client, doubts):
+        seen.append(doubts)
         return client.call("GetBucketInfo", {"id": "1"})
 
     def plan(live):
@@ -220,7 +221,7 @@ def test_of_several_calls_of_one_kind_the_right_one_is_in_doubt(connect):
 
     with Loopback(answer([]), answer({}), loopback.cut_after(), answer(["a", "b"]), answer({}), answer(["a", "b", "c"])) as server:
         outcome = converge(Task(read, plan, lambda live: live), connect(server.url))
-    assert doubts[1].call.body == {"globalAlias": "b"}
+    assert [doubt.call.body for doubt in seen[1]] == [{"globalAlias": "b"}]
     assert [request.json["globalAlias"] for request in server.requests if request.endpoint == "AddBucketAlias"] == ["a", "b", "c"]
     assert outcome.done == ("add alias a", "add alias b", "add alias c")
 
@@ -231,8 +232,8 @@ def test_what_certainly_was_not_sent_is_not_in_doubt(connect):
         client = connect(server.url, retries=0)
         read = bucket.read
 
-        def read_and_go(client, doubt):
-            live = read(client, doubt)
+        def read_and_go(client, doubts):
+            live = read(client, doubts)
             # From here on nobody listens.
             client.transport.close()
             client.transport.url = "http://127.0.0.1:1"
@@ -241,7 +242,7 @@ def test_what_certainly_was_not_sent_is_not_in_doubt(connect):
         bucket.read = read_and_go
         found = fails(TransportError, bucket.task, client)
     assert server.endpoints == ["GetBucketInfo"]
-    assert bucket.doubts == [None, None]
+    assert bucket.doubts == [(), ()]
     assert "not known" not in found.message
 
 
@@ -262,8 +263,8 @@ def test_what_came_before_the_doubt_is_done(connect):
 def test_after_a_doubt_the_state_may_forbid_to_go_on(connect):
     bucket = Bucket()
 
-    def read(client, doubt):
-        if doubt:
+    def read(client, doubts):
+        if doubts:
             raise PlanError("two buckets without a name appeared meanwhile")
         return None
 
@@ -336,8 +337,8 @@ STALE = error(500, "InternalError", "Internal error: Invalid new layout version"
 
 
 def apply_task(seen):
-    def read(client, doubt):
-        seen.append(doubt)
+    def read(client, doubts):
+        seen.append(doubts)
         return client.call("GetClusterLayout")
 
     def plan(live):
@@ -354,7 +355,7 @@ def test_a_stale_version_is_read_again_and_tried_once_more(connect):
     with Loopback(layouts[0], STALE, layouts[1], answer({}), layouts[2]) as server:
         converge(apply_task(seen), connect(server.url))
     assert [request.json for request in server.requests if request.endpoint == "ApplyClusterLayout"] == [{"version": 2}, {"version": 3}]
-    assert seen == [None, None, None]
+    assert seen == [(), (), ()]
 
 
 @pytest.mark.requirement("OP-109", "FC-008")
@@ -419,3 +420,113 @@ def test_a_single_call_is_noted_and_its_answer_kept(connect):
     assert server.requests[0].json == {"a": 1}
     assert answers == {"x": {"y": 1}, "made": BUCKET}
     assert done == ["create"]
+
+
+# several subjects at a time
+
+class Wire:
+    """A client whose calls meet at a barrier, or fail by their endpoint and name; notes how many were in flight together."""
+
+    retry_delay = 0
+
+    def __init__(self, fails=None, meet=0):
+        self.fails, self.sent, self.warnings, self.secrets, self.server_time = fails or {}, [], [], [], None
+        self.barrier = threading.Barrier(meet) if meet else None
+        self.now, self.most, self.lock = 0, 0, threading.Lock()
+
+    def call(self, endpoint, query=None, body=None):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.sent.append((endpoint, (body or {}).get("name")))
+        try:
+            if self.barrier:
+                # Breaks, and so fails the test, when the lanes are not in flight together.
+                self.barrier.wait(timeout=60)
+            if error := self.fails.pop((endpoint, (body or {}).get("name")), None):
+                raise error
+            return {"id": f"{endpoint} {(body or {}).get('name')}"}
+        finally:
+            with self.lock:
+                self.now -= 1
+
+
+def lanes(*stages):
+    return combine("tenancy", [[Plan(f"thing {name}", after={"made": True}, calls=tuple(calls)) for name, calls in stage.items()] for stage in stages])
+
+
+def make(name, **options):
+    return Call("CreateKey", f"create {name}", body={"name": name}, binds=name, **options)
+
+
+def tune(name, needs):
+    return Call("UpdateKey", f"tune {name}", query={"id": Ref(needs, "id")}, body={"name": name})
+
+
+def staged(plan, **options):
+    """A task that has ``plan`` to do, and nothing when it is looked at again."""
+    plans = iter([plan, Plan("tenancy"), Plan("tenancy")])
+    return Task(read=lambda client, doubts: doubts, plan=lambda live: next(plans), show=lambda live: "shown", **options)
+
+
+def test_subjects_of_one_stage_are_in_flight_together_and_never_more_than_allowed():
+    plan = lanes({name: [make(name)] for name in "abcdefgh"})
+    wire = Wire(meet=4)
+    converge(staged(plan, in_flight=4), wire)
+    assert wire.most == 4 and len(wire.sent) == 8
+
+
+def test_the_calls_of_a_subject_stay_in_order_and_a_stage_waits_for_the_one_before():
+    plan = lanes({name: [make(name), tune(name, name)] for name in "abcd"}, {"late": [tune("late", "d")]})
+    wire = Wire()
+    outcome = converge(staged(plan, in_flight=4), wire)
+    for name in "abcd":
+        assert wire.sent.index(("CreateKey", name)) < wire.sent.index(("UpdateKey", name)) < wire.sent.index(("UpdateKey", "late"))
+    assert sorted(outcome.done) == sorted(plan.would)
+
+
+def test_one_at_a_time_unless_more_is_allowed():
+    wire = Wire()
+    converge(staged(lanes({name: [make(name)] for name in "abcd"})), wire)
+    assert wire.most == 1 and [name for endpoint, name in wire.sent] == list("abcd")
+
+
+def test_an_error_stops_the_lanes_beside_it_and_the_stages_after_it():
+    plan = lanes({name: [make(name)] for name in "abcd"}, {"late": [tune("late", "d")]})
+    wire = Wire(fails={("CreateKey", "b"): PlanError("no")})
+    with pytest.raises(PlanError) as caught:
+        converge(staged(plan), wire)
+    assert wire.sent == [("CreateKey", "a"), ("CreateKey", "b")]
+    assert caught.value.done == ("create a",) and caught.value.left == ("create b", "create c", "create d", "tune late")
+
+
+def test_going_on_tries_the_others_but_not_what_needs_the_failed_one():
+    plan = lanes({name: [make(name)] for name in "abc"}, {"on b": [tune("on b", "b")], "on c": [tune("on c", "c")]})
+    wire = Wire(fails={("CreateKey", "b"): PlanError("no")})
+    outcome = converge(staged(plan, go_on=True), wire)
+    assert outcome.done == ("create a", "create c", "tune on c") and outcome.result == "shown"
+    assert {subject: error.message for subject, error in outcome.failed.items()} == {
+        "thing b": "no", "thing on b": "tune on b: not tried, because b could not be made"}
+
+
+def test_several_writes_may_be_in_doubt_at_once():
+    seen = []
+    plans = iter([lanes({name: [make(name)] for name in "ab"}), lanes({"b": [make("b")]}), Plan("tenancy")])
+    wire = Wire(fails={("CreateKey", name): TransportError("cut", sent=True, endpoint="CreateKey") for name in "ab"}, meet=2)
+
+    def read(client, doubts):
+        seen.append(doubts)
+        if doubts:
+            wire.barrier = None
+
+    outcome = converge(Task(read, plan=lambda live: next(plans), show=lambda live: None, in_flight=2), wire)
+    assert [sorted(doubt.call.why for doubt in doubts) for doubts in seen] == [[], ["create a", "create b"], []]
+    # What is not wanted any more after a new look has happened.
+    assert sorted(outcome.done) == ["create a", "create b"] and outcome.failed == {}
+
+
+def test_a_fault_that_a_new_look_may_mend_comes_before_one_it_cannot():
+    plans = iter([lanes({name: [make(name)] for name in "ab"}), Plan("tenancy"), Plan("tenancy")])
+    wire = Wire(fails={("CreateKey", "a"): PlanError("no"), ("CreateKey", "b"): TransportError("cut", sent=True, endpoint="CreateKey")}, meet=2)
+    task = Task(read=lambda client, doubts: None, plan=lambda live: next(plans), show=lambda live: "read again", in_flight=2)
+    assert converge(task, wire).result == "read again"

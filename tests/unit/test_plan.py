@@ -70,13 +70,14 @@ def test_plans_are_joined_in_order():
     one = Plan("key app", before=None, after={"n": 1}, calls=(replace(CREATE, why="one"),), notes=("a",))
     none = Plan("key idle", before={"n": 2}, after={"n": 2}, notes=("b",))
     two = Plan("bucket media", before={"n": 3}, after={"n": 4}, calls=(replace(CREATE, why="two"), LIMIT), notes=("c",))
-    plan = combine("tenancy", [one, none, two])
+    plan = combine("tenancy", [[one, none], [], [two]])
     assert plan.subject == "tenancy"
     assert plan.would == ("one", "two", "set quotas of bucket media")
     assert plan.notes == ("a", "b", "c")
+    assert plan.stages == ((one,), (), (two,))
     assert plan.before == {"key app": None, "bucket media": {"n": 3}}
     assert plan.after == {"key app": {"n": 1}, "bucket media": {"n": 4}}
-    assert not combine("tenancy", [none]).changed
+    assert not combine("tenancy", [[none]]).changed
     assert not combine("tenancy", []).changed
 
 
@@ -98,7 +99,7 @@ def test_no_secret_can_be_read_off_a_plan(value):
     assert (HIDDEN_WORD in secrets_in(value)) is holds
     call = Call("ImportKey", "import key", body=value, query={"q": value})
     plan = Plan("key", before={"x": 0}, after={"x": value}, calls=(call,), predicted=value, undo=call)
-    shown = [repr(plan), str(plan), f"{plan}", repr(value), f"{value}", json.dumps(masked(value)), json.dumps(plan.diff), repr(combine("all", [plan]))]
+    shown = [repr(plan), str(plan), f"{plan}", repr(value), f"{value}", json.dumps(masked(value)), json.dumps(plan.diff), repr(combine("all", [[plan]]))]
     assert not any(HIDDEN_WORD in text for text in shown)
 
 

@@ -157,7 +157,7 @@ class Deleted:
 @pytest.mark.requirement("FC-061")
 def test_the_id_of_a_deleted_key_is_explained():
     wanted = spec(id=ID, secret_access_key=SECRET)
-    task = Task(read=lambda client, doubt: ABSENT, plan=lambda snapshot: plan_key(wanted, snapshot), show=lambda snapshot: None)
+    task = Task(read=lambda client, doubts: ABSENT, plan=lambda snapshot: plan_key(wanted, snapshot), show=lambda snapshot: None)
     with pytest.raises(Conflict) as caught:
         converge(task, Deleted())
     assert "was deleted before, and Garage never takes" in caught.value.message

@@ -53,7 +53,7 @@ def build(params):
     if faults:
         raise InputError(faults, hint="look at the rules")
 
-    def read(client, doubt):
+    def read(client, doubts):
         try:
             return client.call("GetBucketInfo", {"globalAlias": params["name"]})
         except NotFound:
@@ -224,7 +224,7 @@ def test_an_error_is_told_in_words_and_as_data(run):
 def test_what_was_done_and_what_was_not_is_told(run):
     def two_steps():
         calls = (Call("CreateBucket", "first", body={}), Call("UpdateBucket", "second", query={"id": "1"}, body={}), Call("AddBucketAlias", "third", body={}))
-        _runner.run_task("thing", {}, lambda params: Task(lambda client, doubt: None, lambda live: Plan("thing", calls=calls), lambda live: live))
+        _runner.run_task("thing", {}, lambda params: Task(lambda client, doubts: None, lambda live: Plan("thing", calls=calls), lambda live: live))
 
     with Loopback(answer({}), error(500, "InternalError", "disk full")) as server:
         result = run(two_steps, {"api_url": server.url, "api_token": TOKEN})

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from .._client import Client
 from .._errors import NotFound, PlanError
-from .._executor import Doubt
+from .._executor import Doubts
 from .._models.bucket import Bucket, BucketSpec
 from .._planners.bucket import BucketSnapshot
 from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
 
 
-def read_bucket(client: Client, spec: BucketSpec, doubt: Doubt | None = None) -> BucketSnapshot:
+def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> BucketSnapshot:
     """One request for the bucket, one for each wanted alias it lacks. Only a 404 means absent; any other failure is raised."""
     bucket = find_bucket(client, id=spec.id) if spec.id else find_bucket(client, globalAlias=spec.name)
     if spec.absent:
@@ -27,8 +27,8 @@ def read_bucket(client: Client, spec: BucketSpec, doubt: Doubt | None = None) ->
     for alias in spec.wanted_aliases:
         if alias not in have and (owner := find_bucket(client, globalAlias=alias)):
             owners[alias] = owner.id
-    orphan = _orphan(client, doubt) if bucket is None and doubt and doubt.call.endpoint == "CreateBucket" else None
-    return BucketSnapshot(bucket, owners, orphan)
+    orphans = find_orphans(client, doubts) if bucket is None else []
+    return BucketSnapshot(bucket, owners, orphans[0] if orphans else None)
 
 
 def find_bucket(client: Client, **query: str) -> Bucket | None:
@@ -53,17 +53,22 @@ def list_buckets(client: Client) -> list[dict]:
     return client.call("ListBuckets")
 
 
-def _orphan(client: Client, doubt: Doubt) -> Bucket | None:
-    """The bucket without any alias that a CreateBucket of unknown fate left behind, if there is exactly one."""
-    if doubt.since is None:
-        return None
+def find_orphans(client: Client, doubts: Doubts) -> list[Bucket]:
+    """The buckets without any alias that creates of unknown fate left behind; none of them is anybody's yet, so any may become any of those.
+
+    Raises PlanError when there are more of them than creates in doubt: then some are not ours.
+    """
+    creates = [doubt for doubt in doubts if doubt.call.endpoint == "CreateBucket" and doubt.since]
+    if not creates:
+        return []
     # The server's clock is known to the second, from the Date header of its last answer.
-    since = seconds_before(doubt.since, 2)
+    since = seconds_before(min(doubt.since for doubt in creates), 2)
     found = [row["id"] for row in list_buckets(client) if not row["globalAliases"] and not row["localAliases"] and _made_after(row, since)]
-    if len(found) > 1:
-        raise PlanError(f"{doubt.call.why}: the answer was lost, and {len(found)} buckets without a name appeared meanwhile: {', '.join(found)}",
+    if len(found) > len(creates):
+        raise PlanError(f"{'; '.join(doubt.call.why for doubt in creates)}: the answer was lost, and {len(found)} buckets without a name appeared"
+                        f" meanwhile: {', '.join(found)}",
                         hint="see which one is yours with s3ops.garage.bucket_info, and name it by running this with id and name")
-    return find_bucket(client, id=found[0]) if found else None
+    return [bucket for id in found if (bucket := find_bucket(client, id=id))]
 
 
 def _made_after(row: dict, since: datetime) -> bool:

@@ -1,0 +1,41 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading everything of a kind in a few requests, where the server can. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from .._client import Client
+from .._errors import Denied, NotAdminApi, NotFound
+
+# Rows a page: some 10 MB of JSON for buckets with a few grants each.
+_PAGE = 5000
+# ListBucketsInfo fails as a whole when somebody deletes a bucket while it runs (seen on 2.5.0).
+_TRIES = 3
+
+
+def list_info(client: Client, endpoint: str, id_field: str) -> list[dict] | None:
+    """All rows of ``ListBucketsInfo`` or ``ListKeysInfo``, each as the single read gives it; complete, as pages are asked for until one is the last.
+
+    None where the server has no such call (before 2.5.0), the token may not make it, or it failed again and again because buckets vanish
+    meanwhile: then things must be read one by one.
+    """
+    rows: list[dict] = []
+    query: dict = {"limit": _PAGE + 1}
+    failures = 0
+    while True:
+        try:
+            page = client.call(endpoint, query)
+        except NotFound:
+            failures += 1
+            if failures == _TRIES:
+                return None
+            continue
+        except (Denied, NotAdminApi):
+            return None
+        rows += page[:_PAGE]
+        if len(page) <= _PAGE:
+            return rows
+        # The offset is the id of the first row that is wanted.
+        query = {"limit": _PAGE + 1, "offset": page[_PAGE][id_field]}
