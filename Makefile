@@ -52,9 +52,9 @@ garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
 	@echo "==> Garage binary"
 	@$(RUN) -m tools.testbed.garage_binary
 
-real: garage ## tests on a real Garage
+real: garage ## all other tests by pytest: on a real Garage
 	@echo "==> tests on a real Garage"
-	@$(RUN) -m pytest tests/garage --junit-xml=$(RESULTS)/real.xml $(ARGS)
+	@$(RUN) -m pytest tests --ignore=tests/unit --junit-xml=$(RESULTS)/real.xml $(ARGS)
 
 integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"

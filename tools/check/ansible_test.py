@@ -17,6 +17,8 @@ from pathlib import Path
 
 from tools.check.paths import CACHE, STAGE, VENV
 from tools.check.pythons import search_path
+from tools.check.stage import point
+from tools.testbed.files import write_private
 
 HOME = CACHE / "ansible-test"
 
@@ -43,21 +45,21 @@ def short_way() -> Path:
     """A link to .venv. ansible-test writes scripts that begin with the path of the interpreter, which may neither
     be long nor hold a space; a checkout may lie anywhere."""
     link = STAGE / "venv"
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.unlink(missing_ok=True)
-    link.symlink_to(VENV, target_is_directory=True)
+    point(link, VENV)
     return link
 
 
 def prepare_home() -> None:
-    cached = HOME / ".ansible" / "test" / "cache" / f"get_pip_{pip_version().replace('.', '_')}.py"
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    cached.write_text(BOOTSTRAP, encoding="utf-8")
-    settings = HOME / ".config" / "pip" / "pip.conf"
-    settings.parent.mkdir(parents=True, exist_ok=True)
+    put(HOME / ".ansible" / "test" / "cache" / f"get_pip_{pip_version().replace('.', '_')}.py", BOOTSTRAP)
     lines = [f"{name} = {value}\n" for name, value in sorted(pip_settings().items())]
-    settings.write_text("[global]\n" + "".join(lines), encoding="utf-8")
-    settings.chmod(0o600)  # an index address may hold a password
+    put(HOME / ".config" / "pip" / "pip.conf", "[global]\n" + "".join(lines))
+
+
+def put(file: Path, text: str) -> None:
+    """Write a private file (an index address may hold a password) unless it says the same already: others may read it."""
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_private(file, text)
 
 
 def pip_version() -> str:

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from tools.check.paths import VENV, environment
-from tools.check.stage import stage
+from tools.check.stage import staged_copy
 
 PAGE = ("short_description", "description", "author", "version_added", "attributes")
 
 
 def main() -> int:
-    staged = stage("docs")
+    with staged_copy("docs") as staged:
+        return check(staged)
+
+
+def check(staged: Path) -> int:
     modules = sorted(file.stem for file in (staged / "plugins" / "modules").glob("*.py"))
     faults = [fault for name, page in pages(staged, modules).items() for fault in page_faults(name, page)]
     faults += [f"role {role}: no argument specification" for role in roles_without_page(staged)]

@@ -10,14 +10,13 @@ import tempfile
 from pathlib import Path
 
 from tools.check.paths import VENV, environment
-from tools.check.stage import stage
+from tools.check.stage import staged_copy
 
 OFFENCES = ("ERROR:", "WARNING:")
 
 
 def main() -> int:
-    staged = stage("importer")
-    with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
+    with staged_copy("importer") as staged, tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
         archive = build(staged, Path(scratch))
         print(f"==> importing {archive.name}, {archive.stat().st_size // 1024} KiB", flush=True)
         outcome = run("python", "-m", "galaxy_importer.main", archive.name, cwd=archive.parent)

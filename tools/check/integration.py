@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.check.ansible_test import ansible_test
 from tools.check.paths import RESULTS
-from tools.check.stage import stage
+from tools.check.stage import staged_copy
 from tools.testbed.files import write_private
 from tools.testbed.garage_binary import obtain
 from tools.testbed.nodes import Cluster, Site
@@ -29,9 +29,7 @@ LAYOUT_NODES, LAYOUT_FACTOR = 3, 2
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the nodes are stopped on the way out
     binary = obtain()
-    staged = stage("integration")
-    settings = staged / "tests" / "integration" / "integration_config.yml"
-    with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
+    with staged_copy("integration") as staged, tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
         main_cluster = Cluster(binary, Path(scratch, "main"), [Site("main", "main")], replication_factor=1)
         layout_sites = [Site("layout", "layout", nodes=LAYOUT_NODES)]
         layout_cluster = Cluster(binary, Path(scratch, "layout"), layout_sites, replication_factor=LAYOUT_FACTOR)
@@ -40,13 +38,18 @@ def main() -> int:
             main_cluster.make_ready()
             layout_cluster.connect_all()
             layout_cluster.wait_mesh()
-            write_private(settings, json.dumps(target_variables(main_cluster, layout_cluster), indent=2) + "\n")
-            try:
-                status = ansible_test(staged, "integration", "--local", *sys.argv[1:])
-            finally:
-                settings.unlink()
-    keep_results(staged / "tests" / "output" / "junit")
+            status = run_targets(staged, target_variables(main_cluster, layout_cluster))
+        keep_results(staged / "tests" / "output" / "junit")
     return status
+
+
+def run_targets(staged: Path, variables: dict[str, object]) -> int:
+    settings = staged / "tests" / "integration" / "integration_config.yml"
+    write_private(settings, json.dumps(variables, indent=2) + "\n")
+    try:
+        return ansible_test(staged, "integration", "--local", *sys.argv[1:])
+    finally:
+        settings.unlink()
 
 
 def target_variables(main_cluster: Cluster, layout_cluster: Cluster) -> dict[str, object]:

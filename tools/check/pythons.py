@@ -12,6 +12,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tools.check.stage import point
+
 VERSIONS = tuple(f"3.{minor}" for minor in range(10, 15))
 
 
@@ -23,10 +25,11 @@ def search_path(links: Path) -> str:
     links.mkdir(parents=True, exist_ok=True)
     for version in VERSIONS:
         link = links / f"python{version}"
-        link.unlink(missing_ok=True)
         found = next(filter(None, (real_python(folder / link.name) for folder in candidates)), None)
         if found:
-            link.symlink_to(found)
+            point(link, Path(found))
+        else:
+            link.unlink(missing_ok=True)
     kept = [str(folder) for folder in folders if not is_stand_in(folder)]
     return os.pathsep.join([str(links), *kept])
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import sys
 
 from tools.check.ansible_test import ansible_test
-from tools.check.stage import stage
+from tools.check.stage import staged_copy
 
 
 def main() -> int:
-    return ansible_test(stage("sanity"), "sanity", "--local", *sys.argv[1:])
+    with staged_copy("sanity") as staged:
+        return ansible_test(staged, "sanity", "--local", *sys.argv[1:])
 
 
 if __name__ == "__main__":

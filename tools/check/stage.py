@@ -4,17 +4,31 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tools.check.paths import ROOT, STAGE
 
 
-def stage(purpose: str) -> Path:
-    """Make a fresh copy of what git would take, committed or not, and return its folder."""
-    target = STAGE / purpose / "ansible_collections" / "s3ops" / "garage"
+@contextmanager
+def staged_copy(purpose: str) -> Iterator[Path]:
+    """A fresh copy of what git would take, committed or not; a second run for the same purpose waits for its turn."""
+    STAGE.mkdir(parents=True, exist_ok=True)
+    with open(STAGE / f"{purpose}.lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("==> waiting for another run of the same check", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield copy_to(STAGE / purpose / "ansible_collections" / "s3ops" / "garage")
+
+
+def copy_to(target: Path) -> Path:
     shutil.rmtree(target, ignore_errors=True)
     for name in listed_files():
         source = ROOT / name
@@ -25,6 +39,15 @@ def stage(purpose: str) -> Path:
     git(target, "add", "--all")
     git(target, "commit", "--quiet", "--message", "staged copy")
     return target
+
+
+def point(link: Path, target: Path) -> None:
+    """Make ``link`` a symbolic link to ``target`` in one step: other runs may be using it."""
+    if link.is_symlink() and link.readlink() == target:
+        return
+    fresh = link.with_name(f"{link.name}.{os.getpid()}")
+    fresh.symlink_to(target)
+    fresh.replace(link)
 
 
 def listed_files() -> list[str]:
