@@ -89,6 +89,11 @@ def tenancy_spec() -> dict:
     return {
         "keys": {"type": "list", "elements": "dict", "no_log": False, "options": {**key_spec(), **state_spec()}},
         "buckets": {"type": "list", "elements": "dict", "options": bucket},
+        "owner": {"type": "dict", "options": {"prefix": {"type": "str", "required": True}}},
+        "purge_keys": {"type": "bool", "default": False, "no_log": False},
+        "purge_buckets": {"type": "bool", "default": False},
+        "on_error": {"type": "str", "choices": ["stop", "continue"], "default": "stop"},
+        "max_in_flight": {"type": "int", "default": 4},
     }
 
 

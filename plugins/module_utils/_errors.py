@@ -83,6 +83,12 @@ class VerifyMismatch(GarageError):
         self.fields = fields
 
 
+class PartlyFailed(GarageError):
+    """Some subjects of a run that went on after errors failed."""
+
+    kind = "partly_failed"
+
+
 class WaitTimeout(GarageError):
     """A state that was waited for did not come in time."""
 

@@ -15,7 +15,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ._argspec import connection_spec
 from ._client import Client
 from ._connection import resolve_connection, resolve_site_role, together
-from ._errors import GarageError, GateClosed, InputError
+from ._errors import GarageError, GateClosed, InputError, PartlyFailed
 from ._executor import Outcome, Task, converge
 from ._plan import resolve
 from ._transport import HIDDEN, REQUESTS_ERROR, HttpTransport
@@ -105,7 +105,20 @@ def present(name: str, outcome: Outcome, context: Context) -> dict:
     """The result of a converged subject: the same keys in check mode, when changed and when not."""
     for note in outcome.plan.notes:
         context.warn(note)
+    if outcome.failed:
+        raise _partly(name, outcome)
     return {"changed": outcome.plan.changed, name: outcome.result, "diff": outcome.plan.diff, "actions": list(outcome.plan.would)}
+
+
+def _partly(name: str, outcome: Outcome) -> GarageError:
+    """A run that went on after errors fails in the end, with the state as it is now and every error by its subject."""
+    errors = outcome.failed
+    whole = PartlyFailed(f"{len(errors)} of {len(outcome.plan.before)} subjects failed: " + "; ".join(
+        f"{subject}: {error.message}" for subject, error in errors.items()), hint="mend these, then run this again; the others are done")
+    whole.done = outcome.done
+    whole.result = {name: outcome.result, "failures": [{"subject": subject, "msg": error.message, "error": error.data()}
+                                                       for subject, error in errors.items()]}
+    return whole
 
 
 def _failure(error: GarageError, context: Context) -> dict:

@@ -232,6 +232,39 @@ options:
           abort_incomplete_multipart_upload_days:
             description: Abort multipart uploads this many days after they began.
             type: int
+  owner:
+    description:
+      - What belongs to this document and may be purged.
+    type: dict
+    suboptions:
+      prefix:
+        description: Keys whose name begins with this, and buckets all of whose global aliases do and that no key knows by a name of its own.
+        type: str
+        required: true
+  purge_keys:
+    description:
+      - Whether to delete keys that belong to O(owner) and are not declared. Refused when the server may not have listed all keys.
+    type: bool
+    default: false
+  purge_buckets:
+    description:
+      - Whether to delete buckets that belong to O(owner) and are not declared. Refused when one of them holds objects, and when the server may
+        not have listed all buckets.
+    type: bool
+    default: false
+  on_error:
+    description:
+      - What to do when a subject fails. V(stop) sends nothing more; V(continue) tries everything that does not depend on it, and fails in the end
+        with the state as it is and RV(failures).
+    type: str
+    choices: [stop, continue]
+    default: stop
+  max_in_flight:
+    description:
+      - How many subjects may be written at the same time, always to the one node of O(api_url). The order within a subject is kept.
+      - Nearly all of a request's time is the server's check of the token, so more than the server has cores gains nothing.
+    type: int
+    default: 4
 seealso:
   - module: s3ops.garage.key
   - module: s3ops.garage.bucket
@@ -301,6 +334,15 @@ actions:
   type: list
   elements: str
   sample: [create access key app, create bucket media, "allow read, write on bucket media to access key app"]
+failures:
+  description: With O(on_error=continue), what failed and why, by subject.
+  returned: failure with O(on_error=continue)
+  type: list
+  elements: dict
+  sample:
+    - subject: bucket media
+      msg: "CreateBucket at http://127.0.0.1:3903: HTTP 409 BucketAlreadyExists: …"
+      error: {kind: conflict, status: 409, code: BucketAlreadyExists, endpoint: CreateBucket}
 error:
   description: What went wrong, for plays to branch on.
   returned: failure
@@ -322,6 +364,8 @@ def build(params):
         read=lambda client, doubts: read_tenancy(client, spec, doubts),
         plan=lambda live: plan_tenancy(spec, live),
         show=lambda live: plan_tenancy(spec, live).predicted,
+        in_flight=params["max_in_flight"],
+        go_on=params["on_error"] == "continue",
     )
 
 

@@ -27,10 +27,16 @@ class BucketEntry:
 
 @dataclass(frozen=True)
 class TenancySpec:
-    """The whole document, in the order it was written in."""
+    """The whole document, in the order it was written in.
+
+    What is named with ``owner_prefix`` belongs to it: with ``purge_keys`` and ``purge_buckets`` such keys and buckets that are not declared go.
+    """
 
     keys: tuple[KeySpec, ...] = ()
     buckets: tuple[BucketEntry, ...] = ()
+    owner_prefix: str = ""
+    purge_keys: bool = False
+    purge_buckets: bool = False
 
     @property
     def grants(self) -> tuple[GrantSpec, ...]:
@@ -42,8 +48,14 @@ class TenancySpec:
         """From module options; ``where`` is put before every path. Raises InputError with all faults, each with its path."""
         keys, buckets = params.get("keys") or [], params.get("buckets") or []
         faults: list[str] = []
+        prefix = (params.get("owner") or {}).get("prefix") or ""
         spec = cls(tuple(_attempt(faults, KeySpec.from_params, item, f"keys[{index}].") for index, item in enumerate(keys)),
-                   tuple(_bucket(faults, item, f"buckets[{index}].") for index, item in enumerate(buckets)))
+                   tuple(_bucket(faults, item, f"buckets[{index}].") for index, item in enumerate(buckets)),
+                   prefix, bool(params.get("purge_keys")), bool(params.get("purge_buckets")))
+        faults += [f"{name}: needs owner.prefix, so that it never touches what belongs to others" for name in ("purge_keys", "purge_buckets")
+                   if params.get(name) and not prefix]
+        if params.get("max_in_flight") is not None and params["max_in_flight"] < 1:
+            faults.append(f"max_in_flight: {params['max_in_flight']} must be 1 or more")
         faults += [*_keys_twice(keys), *_buckets_twice(buckets)]
         for index, item in enumerate(buckets):
             faults += [] if item.get("state") == "absent" else _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)

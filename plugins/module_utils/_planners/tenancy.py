@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from .._errors import NotDeclaredHere, PlanError
-from .._models.bucket import Bucket, BucketGrant
+from .._models.bucket import Bucket, BucketGrant, BucketSpec
 from .._models.grant import RIGHTS, GrantSpec
 from .._models.key import KeyDirectory, KeySpec
 from .._models.tenancy import BucketEntry, TenancySpec
@@ -25,11 +25,12 @@ from .key import KeySnapshot, plan_key
 @dataclass(frozen=True)
 class TenancySnapshot:
     """What the planner must know: all keys (with details where a declaration needs them), one snapshot for each declared bucket, in their
-    order, and the server's clock."""
+    order, and the server's clock. For a purge also the buckets with the owner's prefix, None when the server may not have listed all of them."""
 
     directory: KeyDirectory = field(default_factory=KeyDirectory)
     buckets: tuple[BucketSnapshot, ...] = ()
     now: datetime | None = None
+    owned: tuple[Bucket, ...] | None = ()
 
 
 def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
@@ -42,6 +43,7 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
     parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
              for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
     faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
+    purged = _Purged(spec, live, keys, parts, faults)
     faults.check()
     present, absent = ([part for part in parts if part.entry.spec.absent is gone] for gone in (False, True))
     plan = combine("tenancy", [
@@ -49,8 +51,8 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
         [part.plan for part in present],
         [plan for part in parts for party, plan in part.grants],
         [plan for part in parts for plan in part.purged],
-        [part.plan for part in absent],
-        [plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent],
+        [*(part.plan for part in absent), *purged.buckets],
+        [*(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent), *purged.keys],
     ])
     notes = tuple(note for part in parts for note in part.notes)
     return replace(plan, notes=plan.notes + notes, predicted={
@@ -103,6 +105,7 @@ class _Keys:
         self._ids: dict[KeySpec, str] = {}
         self.plans = [faults.attempt(f"keys[{index}]", self._plan, spec, live.now) for index, spec in enumerate(specs)]
         faults.same_twice((f"keys[{index}]", self._ids.get(spec)) for index, spec in enumerate(specs))
+        self.declared_ids = set(self._ids.values())
         self.leaving = {self._ids[spec] for spec in specs if spec.absent and spec in self._ids}
 
     def party(self, grant: GrantSpec) -> Party:
@@ -126,6 +129,27 @@ class _Keys:
             self._ids[spec] = key.id
         plan = plan_key(spec, KeySnapshot(key, now))
         return replace(plan, before=_read_of(spec, plan.before), after=_read_of(spec, plan.after))
+
+
+class _Purged:
+    """Plans that remove what has the owner's prefix and is not declared. An incomplete list is a fault: what it lacks, nobody has looked at."""
+
+    def __init__(self, spec: TenancySpec, live: TenancySnapshot, keys: _Keys, parts: list[_Part], faults: _Faults) -> None:
+        declared = {part.live.id for part in parts if part.live}
+        self.buckets = [] if not spec.purge_buckets else [
+            plan for bucket in faults.attempt("purge_buckets", _complete, live.owned, "buckets") or () if bucket.id not in declared
+            and (plan := faults.attempt("purge_buckets", plan_bucket, BucketSpec(id=bucket.id, name=bucket.aliases[0], absent=True), BucketSnapshot(bucket)))]
+        listed = live.directory.keys if live.directory.complete else None
+        self.keys = [] if not spec.purge_keys else [
+            plan_key(KeySpec(id=key.id, name=key.name, absent=True), KeySnapshot(key, live.now))
+            for key in faults.attempt("purge_keys", _complete, listed, "keys") or () if key.name.startswith(spec.owner_prefix)
+            and key.id not in keys.declared_ids]
+
+
+def _complete(listed: tuple | None, what: str) -> tuple:
+    if listed is None:
+        raise PlanError(f"the server may not have listed all {what}, so nothing is purged", hint="Garage lists everything from 2.5.0 on")
+    return listed
 
 
 def _read_of(spec: KeySpec, result: dict | None) -> dict | None:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .._client import Client
 from .._errors import Denied, NotAdminApi, NotFound
 
@@ -15,18 +17,28 @@ _PAGE = 5000
 _TRIES = 3
 
 
-def list_info(client: Client, endpoint: str, id_field: str) -> list[dict] | None:
-    """All rows of ``ListBucketsInfo`` or ``ListKeysInfo``, each as the single read gives it; complete, as pages are asked for until one is the last.
+def list_bucket_infos(client: Client) -> list[dict] | None:
+    """All buckets, each as GetBucketInfo gives it; None when they must be read one by one (see ``_pages``)."""
+    return _pages(lambda query: client.call("ListBucketsInfo", query), "id")
+
+
+def list_key_infos(client: Client) -> list[dict] | None:
+    """All access keys, each as GetKeyInfo gives it without the secret; None when they must be read one by one (see ``_pages``)."""
+    return _pages(lambda query: client.call("ListKeysInfo", query), "accessKeyId")
+
+
+def _pages(ask: Callable[[dict], list[dict]], id_field: str) -> list[dict] | None:
+    """All rows, since pages are asked for until one is the last.
 
     None where the server has no such call (before 2.5.0), the token may not make it, or it failed again and again because buckets vanish
-    meanwhile: then things must be read one by one.
+    meanwhile.
     """
     rows: list[dict] = []
     query: dict = {"limit": _PAGE + 1}
     failures = 0
     while True:
         try:
-            page = client.call(endpoint, query)
+            page = ask(query)
         except NotFound:
             failures += 1
             if failures == _TRIES:

@@ -14,12 +14,12 @@ from typing import Any
 from .._client import Client
 from .._executor import Doubts
 from .._models.bucket import Bucket, BucketSpec
-from .._models.key import Key, KeyDirectory, KeySpec
+from .._models.key import LIST_CAP, Key, KeyDirectory, KeySpec
 from .._models.tenancy import TenancySpec
 from .._planners.bucket import BucketSnapshot
 from .._planners.tenancy import TenancySnapshot
-from .bucket import find_orphans, read_bucket
-from .bulk import list_info
+from .bucket import find_bucket, find_orphans, list_buckets, read_bucket
+from .bulk import list_bucket_infos, list_key_infos
 from .key import find_key, read_directory
 
 # From this many single reads on, the two bulk reads are tried first: a single read takes the server some 40 ms, all of 1,000 buckets 150 ms.
@@ -32,16 +32,29 @@ def read_tenancy(client: Client, spec: TenancySpec, doubts: Doubts = ()) -> Tena
     """All keys and the declared buckets: two requests where the server can tell all at once and enough is declared, else one for all keys and a few
     at a time for the rest."""
     client.secrets.extend(key.secret.value for key in spec.keys if key.secret is not None)
-    directory = _directory(client, spec) if spec.keys or spec.grants else KeyDirectory()
-    return TenancySnapshot(directory, _buckets(client, [entry.spec for entry in spec.buckets], doubts), client.server_time)
+    directory = _directory(client, spec) if spec.keys or spec.grants or spec.purge_keys else KeyDirectory()
+    specs = [entry.spec for entry in spec.buckets]
+    rows = list_bucket_infos(client) if len(specs) >= _BULK_FROM or spec.purge_buckets else None
+    every = None if rows is None else [Bucket.from_api(row) for row in rows]
+    owned = _owned(client, every, spec.owner_prefix) if spec.purge_buckets else ()
+    return TenancySnapshot(directory, _buckets(client, specs, every, doubts), client.server_time, owned)
 
 
-def _buckets(client: Client, specs: list[BucketSpec], doubts: Doubts) -> tuple[BucketSnapshot, ...]:
-    rows = list_info(client, "ListBucketsInfo", "id") if len(specs) >= _BULK_FROM else None
-    if rows is None:
-        snapshots = _at_once(lambda spec: read_bucket(client, spec), specs)
-    else:
-        snapshots = _looked_up(specs, [Bucket.from_api(row) for row in rows])
+def _owned(client: Client, every: list[Bucket] | None, prefix: str) -> tuple[Bucket, ...] | None:
+    """The buckets all of whose names begin with the prefix, and that somebody else cannot know by a name of their own."""
+    if every is None:
+        rows = list_buckets(client)
+        if len(rows) == LIST_CAP:
+            return None
+        named = [row["id"] for row in rows if row["globalAliases"] and not row["localAliases"] and all(
+            alias.startswith(prefix) for alias in row["globalAliases"])]
+        every = [bucket for bucket in _at_once(lambda id: find_bucket(client, id=id), named) if bucket]
+    return tuple(bucket for bucket in every if bucket.aliases and not bucket.local_aliases and all(
+        alias.startswith(prefix) for alias in bucket.aliases))
+
+
+def _buckets(client: Client, specs: list[BucketSpec], every: list[Bucket] | None, doubts: Doubts) -> tuple[BucketSnapshot, ...]:
+    snapshots = _at_once(lambda spec: read_bucket(client, spec), specs) if every is None else _looked_up(specs, every)
     # Several creates in doubt at once are told apart by nothing, and need not be: what they left is empty and nameless.
     made = {doubt.call.binds for doubt in doubts}
     missing = [spec.label for spec, snapshot in zip(specs, snapshots, strict=True) if snapshot.bucket is None and spec.label in made]
@@ -62,7 +75,7 @@ def _looked_up(specs: list[BucketSpec], buckets: list[Bucket]) -> list[BucketSna
 
 
 def _directory(client: Client, spec: TenancySpec) -> KeyDirectory:
-    if sum(_needs_more(key) for key in spec.keys) >= _BULK_FROM and (rows := list_info(client, "ListKeysInfo", "accessKeyId")) is not None:
+    if sum(_needs_more(key) for key in spec.keys) >= _BULK_FROM and (rows := list_key_infos(client)) is not None:
         listed = KeyDirectory(tuple(Key.from_api(row) for row in rows))
         lookups = {key.id: True for key in spec.keys if key.secret is not None and not key.absent and listed.by_id(key.id)}
     else:
