@@ -52,7 +52,6 @@ def processes_of(cluster: Cluster) -> list[ProcessRef]:
     return [node.process for node in cluster.nodes if node.process]
 
 
-@pytest.mark.requirement("TD-56")
 def test_three_nodes_become_healthy_and_leave_nothing(make_cluster: MakeCluster) -> None:
     cluster = make_cluster(Site("paris", "paris", 2), Site("lyon", "lyon", 1), replication_factor=3)
     cluster.make_ready()

@@ -116,7 +116,6 @@ def test_default_version_means_at_least_on_path(on_path: str, taken: bool, tmp_p
         assert f"is {on_path[1:]}, passed over" in said[0]
 
 
-@pytest.mark.requirement("TD-56")
 @pytest.mark.parametrize("place", ["environment", "path"])
 def test_older_version_means_exactly_that_one(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]

@@ -196,7 +196,6 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_dir()} == {0o700}
 
 
-@pytest.mark.requirement("GS-03")
 def test_each_site_has_a_token_of_its_own_without_a_dot(tmp_path: Path) -> None:
     cluster = Cluster(program(tmp_path / "garage", "exit 1"), tmp_path / "c", [PARIS, Site("lyon", "lyon", 1)], 1)
     with pytest.raises(SetupError):
