@@ -61,6 +61,7 @@ def target_variables(main_cluster: Cluster, layout_cluster: Cluster) -> dict[str
         "garage_layout_api_url": layout_cluster.api_url,
         "garage_layout_api_token": layout_cluster.token,
         "garage_layout_node_ids": layout_cluster.node_ids,
+        "garage_layout_node_addresses": [node.rpc_address for node in layout_cluster.nodes],
     }
 
 
