@@ -43,6 +43,12 @@ def bucket_settings_spec() -> dict:
     return {
         "aliases": {"type": "list", "elements": "str"},
         "purge_aliases": {"type": "bool", "default": False},
+        "local_aliases": {"type": "list", "elements": "dict", "options": {
+            "key": {"type": "str", "no_log": False},
+            "key_id": {"type": "str", "no_log": False},
+            "alias": {"type": "str", "required": True},
+        }},
+        "purge_local_aliases": {"type": "bool", "default": False},
         "quotas": {"type": "dict", "options": {"max_size": {"type": "str"}, "max_objects": {"type": "str"}}},
         "website": {"type": "dict", "options": {
             "enabled": {"type": "bool", "required": True},

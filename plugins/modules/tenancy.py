@@ -107,6 +107,25 @@ options:
           - Whether to remove global aliases that are neither in O(buckets[].aliases) nor O(buckets[].name). The last alias is never removed.
         type: bool
         default: false
+      local_aliases:
+        description: Names by which one key alone knows the bucket. New ones are added before old ones are removed.
+        type: list
+        elements: dict
+        suboptions:
+          key:
+            description: The name of the key, declared here or on the server. Mutually exclusive with O(buckets[].local_aliases[].key_id).
+            type: str
+          key_id:
+            description: The id of the key.
+            type: str
+          alias:
+            description: The name.
+            type: str
+            required: true
+      purge_local_aliases:
+        description: Whether to remove local aliases that are not in O(buckets[].local_aliases). Needs that option; an empty list removes all.
+        type: bool
+        default: false
       quotas:
         description: Limits of the bucket. Each is managed on its own.
         type: dict

@@ -155,11 +155,19 @@ def test_no_word_of_other_keys_where_no_grants_are_declared():
     assert not plan_tenancy(spec(buckets=[{"name": "media"}]), live(bucket(1, "media", grant(3, "c", "read")))).notes
 
 
-def test_a_purged_key_with_a_name_of_its_own_for_the_bucket_stays_listed():
+def test_a_purged_key_keeps_the_name_of_its_own_for_the_bucket():
     document = {"buckets": [{"name": "media", "grants": [], "purge_grants": True}]}
-    there = live(bucket(1, "media", grant(1, "a", "read"), grant(2, "b", "read", local_aliases=("mine",))), keys=[key(1, "a"), key(2, "b")])
-    grants = plan_tenancy(spec(**document), there).prediction["buckets"][0]["grants"]
-    assert grants == [{"key_id": kid(2), "key_name": "b", "read": False, "write": False, "owner": False}]
+    there = live(bucket(1, "media", grant(1, "a", "read"), grant(2, "b", "read"), local_aliases=((kid(2), "mine"),)), keys=[key(1, "a"), key(2, "b")])
+    predicted = plan_tenancy(spec(**document), there).prediction["buckets"][0]
+    assert predicted["grants"] == [] and predicted["local_aliases"] == [{"key_id": kid(2), "alias": "mine"}]
+
+
+def test_a_local_alias_may_belong_to_a_key_of_the_same_document():
+    plan = plan_tenancy(spec(keys=[{"name": "new"}], buckets=[{"name": "media", "local_aliases": [{"key": "new", "alias": "mine"}]}]), live(None))
+    assert why(plan) == ["create access key new", "create bucket media", "add local alias mine of key new for bucket media"]
+    assert plan.calls[-1].body == {"bucketId": Ref("bucket media", "id"), "localAlias": "mine", "accessKeyId": Ref("access key new", "accessKeyId")}
+    with pytest.raises(NotDeclaredHere, match="local_aliases: there is no access key"):
+        plan_tenancy(spec(buckets=[{"name": "media", "local_aliases": [{"key": "nobody", "alias": "mine"}]}]), live(None))
 
 
 def test_an_imported_key_is_granted_by_its_id_and_its_secret_shown_nowhere():

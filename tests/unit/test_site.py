@@ -245,8 +245,8 @@ def test_a_value_of_any_type_anywhere_is_a_fault_and_no_crash() -> None:
                         "buckets": [{"name": "media", "quotas": {"max_size": "1GB"}, "grants": [{"key": "app", "read": True}]}]}}
     paths = ["name", "zone", "connect_to", "connect_to.peers", "replication", "replication.factor", "layout", "layout.nodes", "layout.nodes.0",
              "layout.nodes.0.node", "layout.nodes.0.tags", "layout.owner", "layout.owner.zones", "layout.owner.tag", "remotes", "remotes.0",
-             "remotes.0.name", "remotes.0.peers", "tenancy", "tenancy.keys", "tenancy.keys.0", "tenancy.buckets", "tenancy.buckets.0", "tenancy.buckets.0.name",
-             "tenancy.buckets.0.quotas", "tenancy.buckets.0.quotas.max_size", "tenancy.buckets.0.grants", "tenancy.buckets.0.grants.0"]
+             "remotes.0.name", "remotes.0.peers", "tenancy", "tenancy.keys", "tenancy.keys.0", "tenancy.buckets", "tenancy.buckets.0",
+             "tenancy.buckets.0.name", "tenancy.buckets.0.quotas", "tenancy.buckets.0.quotas.max_size", "tenancy.buckets.0.grants", "tenancy.buckets.0.grants.0"]
     for path in paths:
         for odd in (1.5, True, [1], [[]], {"x": 1}, {"x": {}}):
             assert faults(changed(full, path, odd)), f"{path} = {odd!r} was accepted"
@@ -461,3 +461,11 @@ def _keywords(schema: Any) -> set[str]:
         elif name in ("allOf", "anyOf"):
             found |= {word for part in value for word in _keywords(part)}
     return found
+
+
+def test_purging_a_tenancy_needs_an_owner_and_is_told_with_its_path():
+    site = {"name": "paris", "zone": "paris", "connect_to": {"api_url": "http://127.0.0.1:3903", "api_token": "t"}, "tenancy": {"purge_keys": True}}
+    assert [fault for fault in site_faults(site, {}, None) if fault.startswith("garage_site.tenancy.purge_keys: needs owner.prefix")]
+    site["tenancy"]["owner"] = {"prefix": "paris-"}
+    assert site_faults(site, {}, None) == []
+    assert normal_site(site, {}, None)["tenancy"] == {"keys": [], "buckets": [], "purge_keys": True, "owner": {"prefix": "paris-"}}

@@ -35,19 +35,34 @@ class Website:
 
 @dataclass(frozen=True)
 class BucketGrant:
-    """What one key may do with a bucket, and the names the key alone knows the bucket by."""
+    """What one key may do with a bucket; at least one of the three."""
 
     key_id: str
     key_name: str
     read: bool = False
     write: bool = False
     owner: bool = False
-    local_aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LocalAlias:
+    """A name by which one key alone knows a bucket. The key is told by its name or its id."""
+
+    alias: str
+    key: str | None = None
+    key_id: str | None = None
+
+    @property
+    def selector(self) -> str:
+        return self.key_id or self.key or ""
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket as the server shows it. Sizes are bytes; a quota of None is no limit, 0 is a limit of nothing."""
+    """A bucket as the server shows it. Sizes are bytes; a quota of None is no limit, 0 is a limit of nothing.
+
+    ``local_aliases`` are pairs of key id and alias. Garage 2.1.0 to 2.3.0 hides those of keys without rights here (not in ListBuckets).
+    """
 
     id: str | None
     aliases: tuple[str, ...] = ()
@@ -58,6 +73,7 @@ class Bucket:
     cors_rules: tuple[dict, ...] = ()
     lifecycle_rules: tuple[dict, ...] = ()
     grants: tuple[BucketGrant, ...] = ()
+    local_aliases: tuple[tuple[str | None, str], ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -76,13 +92,10 @@ class Bucket:
             max_objects=quotas.get("maxObjects"),
             cors_rules=tuple(cors_from_api(rule) for rule in info.get("corsRules") or ()),
             lifecycle_rules=by_id(lifecycle_from_api(rule) for rule in info.get("lifecycleRules") or ()),
-            grants=tuple(sorted((_grant(key) for key in info.get("keys") or ()), key=lambda grant: grant.key_id)),
+            grants=tuple(sorted((_grant(key) for key in info.get("keys") or () if any(key["permissions"].values())), key=lambda grant: grant.key_id)),
+            local_aliases=tuple(sorted((key["accessKeyId"], alias) for key in info.get("keys") or () for alias in key.get("bucketLocalAliases") or ())),
             usage={ours: info.get(theirs, 0) for ours, theirs in _USAGE.items()},
         )
-
-    @property
-    def local_aliases(self) -> tuple[tuple[str, str], ...]:
-        return tuple((grant.key_id, alias) for grant in self.grants for alias in grant.local_aliases)
 
     def to_result(self) -> dict:
         """The bucket as a user sees it."""
@@ -129,6 +142,8 @@ class BucketSpec:
     absent: bool = False
     aliases: tuple[str, ...] | None = None
     purge_aliases: bool = False
+    local_aliases: tuple[LocalAlias, ...] | None = None
+    purge_local_aliases: bool = False
     max_size: int | str | None = None
     max_objects: int | str | None = None
     website: Mapping | None = None
@@ -154,6 +169,8 @@ class BucketSpec:
             absent=params.get("state") == "absent",
             aliases=None if params.get("aliases") is None else tuple(params["aliases"]),
             purge_aliases=bool(params.get("purge_aliases")),
+            local_aliases=_local_aliases(params.get("local_aliases"), faults),
+            purge_local_aliases=bool(params.get("purge_local_aliases")),
             max_size=_limit(quotas.get("max_size"), parse_size, "quotas.max_size", faults),
             max_objects=_limit(quotas.get("max_objects"), _count, "quotas.max_objects", faults),
             website=_website(params.get("website"), faults),
@@ -179,8 +196,21 @@ def by_id(rules: object) -> tuple[dict, ...]:
 def _grant(key: Mapping) -> BucketGrant:
     permissions = key.get("permissions") or {}
     return BucketGrant(key_id=key["accessKeyId"], key_name=key.get("name", ""), read=bool(permissions.get("read")),
-                       write=bool(permissions.get("write")), owner=bool(permissions.get("owner")),
-                       local_aliases=tuple(sorted(key.get("bucketLocalAliases") or ())))
+                       write=bool(permissions.get("write")), owner=bool(permissions.get("owner")))
+
+
+def _local_aliases(rows: list | None, faults: list[str]) -> tuple[LocalAlias, ...] | None:
+    if rows is None:
+        return None
+    aliases = [LocalAlias(row["alias"], row.get("key"), row.get("key_id")) for row in rows]
+    for index, row in enumerate(aliases):
+        if fault := bucket_name_fault(row.alias):
+            faults.append(f"local_aliases[{index}].alias: {fault}")
+        if (row.key is None) == (row.key_id is None):
+            faults.append(f"local_aliases[{index}]: set either key or key_id")
+        if row in aliases[:index]:
+            faults.append(f"local_aliases[{index}]: {row.alias!r} of key {row.selector!r} is declared more than once")
+    return tuple(aliases)
 
 
 def _limit(value: object, parse: Callable, option: str, faults: list[str]) -> int | str | None:

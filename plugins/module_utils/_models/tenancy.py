@@ -43,6 +43,11 @@ class TenancySpec:
         """All declared grants of buckets that shall be there; the others go with their bucket."""
         return tuple(grant for entry in self.buckets if not entry.spec.absent for grant in entry.grants or ())
 
+    @property
+    def names_keys(self) -> bool:
+        """Whether a bucket's local aliases name keys."""
+        return any(entry.spec.local_aliases for entry in self.buckets)
+
     @classmethod
     def from_params(cls, params: Mapping, where: str = "") -> TenancySpec:
         """From module options; ``where`` is put before every path. Raises InputError with all faults, each with its path."""

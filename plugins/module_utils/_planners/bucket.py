@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from .._errors import NotDeclaredHere, PlanError
-from .._models.bucket import UNLIMITED, Bucket, BucketSpec, Website
+from .._models.bucket import UNLIMITED, Bucket, BucketSpec, LocalAlias, Website
 from .._plan import Call, Plan, Ref
 from .._translate import cors_to_api, lifecycle_to_api, routing_to_api
 
@@ -18,11 +18,16 @@ from .._translate import cors_to_api, lifecycle_to_api, routing_to_api
 @dataclass(frozen=True)
 class BucketSnapshot:
     """What the planner must know: the bucket (None = absent), which bucket id holds each wanted alias that the bucket itself
-    lacks, and a bucket without any alias that a create of ours in doubt left behind (garage 2.5.0, CreateBucket is two writes: GS-07)."""
+    lacks, and a bucket without any alias that a create of ours in doubt left behind (garage 2.5.0, CreateBucket is two writes: GS-07).
+
+    For local aliases also the key ids by name (a Ref for a key that is still to be made), and which bucket a key knows by which name.
+    """
 
     bucket: Bucket | None = None
     alias_owners: Mapping[str, str] = field(default_factory=dict)
     orphan: Bucket | None = None
+    key_ids: Mapping[str, str | Ref] = field(default_factory=dict)
+    local_owners: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def plan_bucket(spec: BucketSpec, live: BucketSnapshot) -> Plan:
@@ -40,17 +45,20 @@ def plan_bucket(spec: BucketSpec, live: BucketSnapshot) -> Plan:
     wanted = _aliases(spec, bucket)
     adding = tuple(alias for alias in wanted if alias not in bucket.aliases)
     _refuse_taken(spec, adding, live.alias_owners)
+    add_local, remove_local = _local_changes(spec, bucket, live)
     settings, body = _settings(spec, bucket)
-    after = replace(settings, aliases=wanted)
-    if not wanted and not bucket.local_aliases:
+    after = replace(settings, aliases=wanted, local_aliases=_local_after(bucket, add_local, remove_local))
+    if not wanted and not after.local_aliases:
         raise PlanError(f"{spec.label}: this would remove its last alias, and nobody could name it any more",
                         hint="keep one alias, or delete the bucket with state: absent")
     target = bucket.id or Ref(spec.label, "id")
     # Adding comes first: a bucket that loses its old name before the new one is refused would be lost to its users.
     calls += [_alias_call("AddBucketAlias", spec, target, alias) for alias in adding]
+    calls += [_local_call("AddBucketAlias", spec, target, key_id, row.alias, row.selector) for key_id, row in add_local]
     if body:
         calls.append(Call("UpdateBucket", f"set {', '.join(_SETTING_WORDS[name] for name in body)} of {spec.label}", query={"id": target}, body=body))
     calls += [_alias_call("RemoveBucketAlias", spec, target, alias) for alias in bucket.aliases if alias not in wanted]
+    calls += [_local_call("RemoveBucketAlias", spec, target, key_id, alias, key_id) for key_id, alias in remove_local]
     return Plan(spec.label, before=live.bucket.to_result() if live.bucket else None, after=after.to_result(), calls=tuple(calls))
 
 
@@ -84,6 +92,34 @@ def _refuse_taken(spec: BucketSpec, adding: tuple[str, ...], owners: Mapping[str
 def _alias_call(endpoint: str, spec: BucketSpec, target: object, alias: str) -> Call:
     verb = "add" if endpoint == "AddBucketAlias" else "remove"
     return Call(endpoint, f"{verb} alias {alias} of {spec.label}", body={"bucketId": target, "globalAlias": alias})
+
+
+def _local_changes(spec: BucketSpec, bucket: Bucket, live: BucketSnapshot) -> tuple[list[tuple[str | Ref, LocalAlias]], list[tuple[str, str]]]:
+    """The local aliases to add, each with its key's id, and those to remove. Raises NotDeclaredHere or PlanError."""
+    rows = [(row.key_id or live.key_ids.get(row.key), row) for row in spec.local_aliases or ()]
+    unknown = sorted({row.selector for key_id, row in rows if key_id is None})
+    if unknown:
+        raise NotDeclaredHere(f"{spec.label}: there is no access key {', '.join(map(repr, unknown))} to have a local alias", hint="declare the key first")
+    taken = [f"{row.alias!r} of key {row.selector!r} names bucket {live.local_owners[key_id, row.alias]}" for key_id, row in rows
+             if live.local_owners.get((key_id, row.alias), bucket.id) != bucket.id]
+    if taken:
+        raise PlanError(f"{spec.label}: the local alias {'; '.join(taken)}; it was not moved", hint="choose another alias, or remove that one first")
+    wanted = {(key_id, row.alias) for key_id, row in rows}
+    purges = spec.purge_local_aliases and spec.local_aliases is not None
+    return ([(key_id, row) for key_id, row in rows if (key_id, row.alias) not in bucket.local_aliases],
+            [pair for pair in bucket.local_aliases if purges and pair not in wanted])
+
+
+def _local_after(bucket: Bucket, added: list, removed: list) -> tuple[tuple[str | None, str], ...]:
+    kept = [pair for pair in bucket.local_aliases if pair not in removed]
+    new = [(key_id if isinstance(key_id, str) else None, row.alias) for key_id, row in added]
+    return tuple(sorted([*kept, *new], key=lambda pair: (pair[0] or "", pair[1])))
+
+
+def _local_call(endpoint: str, spec: BucketSpec, target: object, key_id: object, alias: str, key: str) -> Call:
+    verb = "add" if endpoint == "AddBucketAlias" else "remove"
+    return Call(endpoint, f"{verb} local alias {alias} of key {key} for {spec.label}",
+                body={"bucketId": target, "localAlias": alias, "accessKeyId": key_id})
 
 
 def _settings(spec: BucketSpec, bucket: Bucket) -> tuple[Bucket, dict]:

@@ -172,6 +172,12 @@ class _Part:
 
 def _part(path: str, entry: BucketEntry, snapshot: BucketSnapshot, keys: _Keys, faults: _Faults) -> _Part:
     spec, live = entry.spec, snapshot.bucket or snapshot.orphan
+    if spec.local_aliases:
+        names = {row.key for row in spec.local_aliases if row.key is not None}
+        parties = {name: faults.attempt(f"{path}.local_aliases", keys.party, GrantSpec(key=name)) for name in sorted(names)}
+        snapshot = replace(snapshot, key_ids={name: party.target for name, party in parties.items() if party})
+        if None in parties.values():
+            return _Part(entry, live, None)
     part = _Part(entry, live, faults.attempt(path, plan_bucket, spec, snapshot))
     if part.plan is None or spec.absent or entry.grants is None:
         return part
@@ -209,9 +215,7 @@ def _bucket_result(part: _Part, leaving: set[str]) -> dict | None:
         return None
     grants = {grant.key_id: grant for grant in (part.live.grants if part.live else ()) if grant.key_id not in leaving}
     for plan in part.purged:
-        grant = grants.pop(plan.before["key_id"])
-        if grant.local_aliases:
-            grants[grant.key_id] = replace(grant, read=False, write=False, owner=False)
+        del grants[plan.before["key_id"]]
     for key, plan in part.grants:
         grants[key.target] = BucketGrant(key.id, key.name, **{right: plan.after[right] for right in RIGHTS})
     rows = [{"key_id": grant.key_id, "key_name": grant.key_name, **{right: getattr(grant, right) for right in RIGHTS}} for grant in grants.values()]

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from .._client import Client
@@ -15,6 +17,7 @@ from .._models.bucket import Bucket, BucketSpec
 from .._planners.bucket import BucketSnapshot
 from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
+from .key import read_directory
 
 
 def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> BucketSnapshot:
@@ -28,7 +31,26 @@ def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> Bucket
         if alias not in have and (owner := find_bucket(client, globalAlias=alias)):
             owners[alias] = owner.id
     orphans = find_orphans(client, doubts) if bucket is None else []
-    return BucketSnapshot(bucket, owners, orphans[0] if orphans else None)
+    snapshot = BucketSnapshot(bucket, owners, orphans[0] if orphans else None)
+    return snapshot if spec.local_aliases is None else with_local_aliases(snapshot, list_buckets(client), key_ids(client, spec))
+
+
+def key_ids(client: Client, spec: BucketSpec) -> dict[str, str]:
+    """The ids of the keys that local aliases name. Raises Ambiguous; a name that no key has is left out."""
+    names = {row.key for row in spec.local_aliases or () if row.key is not None}
+    if not names:
+        return {}
+    directory = read_directory(client)
+    return {name: key.id for name in sorted(names) if (key := directory.by_name(name))}
+
+
+def with_local_aliases(snapshot: BucketSnapshot, rows: list[dict], ids: Mapping) -> BucketSnapshot:
+    """The snapshot with what it needs for local aliases; ``rows`` is a ListBuckets answer, the one place where every server tells all of them."""
+    owners = {(local["accessKeyId"], local["alias"]): row["id"] for row in rows for local in row["localAliases"]}
+    bucket = snapshot.bucket
+    if bucket:
+        bucket = replace(bucket, local_aliases=tuple(sorted(pair for pair, owner in owners.items() if owner == bucket.id)))
+    return replace(snapshot, bucket=bucket, key_ids=ids, local_owners=owners)
 
 
 def find_bucket(client: Client, **query: str) -> Bucket | None:

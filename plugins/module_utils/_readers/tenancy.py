@@ -18,7 +18,7 @@ from .._models.key import LIST_CAP, Key, KeyDirectory, KeySpec
 from .._models.tenancy import TenancySpec
 from .._planners.bucket import BucketSnapshot
 from .._planners.tenancy import TenancySnapshot
-from .bucket import find_bucket, find_orphans, list_buckets, read_bucket
+from .bucket import find_bucket, find_orphans, list_buckets, read_bucket, with_local_aliases
 from .bulk import list_bucket_infos, list_key_infos
 from .key import find_key, read_directory
 
@@ -32,7 +32,7 @@ def read_tenancy(client: Client, spec: TenancySpec, doubts: Doubts = ()) -> Tena
     """All keys and the declared buckets: two requests where the server can tell all at once and enough is declared, else one for all keys and a few
     at a time for the rest."""
     client.secrets.extend(key.secret.value for key in spec.keys if key.secret is not None)
-    directory = _directory(client, spec) if spec.keys or spec.grants or spec.purge_keys else KeyDirectory()
+    directory = _directory(client, spec) if spec.keys or spec.grants or spec.names_keys or spec.purge_keys else KeyDirectory()
     specs = [entry.spec for entry in spec.buckets]
     rows = list_bucket_infos(client) if len(specs) >= _BULK_FROM or spec.purge_buckets else None
     every = None if rows is None else [Bucket.from_api(row) for row in rows]
@@ -54,8 +54,12 @@ def _owned(client: Client, every: list[Bucket] | None, prefix: str) -> tuple[Buc
 
 
 def _buckets(client: Client, specs: list[BucketSpec], every: list[Bucket] | None, doubts: Doubts) -> tuple[BucketSnapshot, ...]:
-    snapshots = _at_once(lambda spec: read_bucket(client, spec), specs) if every is None else _looked_up(specs, every)
+    snapshots = _at_once(lambda spec: read_bucket(client, replace(spec, local_aliases=None)), specs) if every is None else _looked_up(specs, every)
     # Several creates in doubt at once are told apart by nothing, and need not be: what they left is empty and nameless.
+    if any(spec.local_aliases is not None for spec in specs):
+        rows = list_buckets(client)
+        snapshots = [snapshot if spec.local_aliases is None else with_local_aliases(snapshot, rows, {})
+                     for spec, snapshot in zip(specs, snapshots, strict=True)]
     made = {doubt.call.binds for doubt in doubts}
     missing = [spec.label for spec, snapshot in zip(specs, snapshots, strict=True) if snapshot.bucket is None and spec.label in made]
     orphans = dict(zip(missing, find_orphans(client, doubts) if missing else ()))

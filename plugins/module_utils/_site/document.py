@@ -63,7 +63,7 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
         "peers": peers,
         "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
         "layout": _layout(site),
-        "tenancy": {name: section(site, "tenancy").get(name, []) for name in ("keys", "buckets")} if "tenancy" in site else None,
+        "tenancy": {"keys": [], "buckets": [], **section(site, "tenancy")} if "tenancy" in site else None,
     }
 
 
@@ -117,7 +117,8 @@ def _model_faults(site: Mapping, found: list[Fault]) -> Iterator[str]:
         "replication_factor": replication.get("factor"),
     }, {"roles": nodes})
     tenancy = {name: lists("tenancy", name) for name in ("keys", "buckets")}
-    yield from _refused(TenancySpec, {name: [entry for _path, entry in rows] for name, rows in tenancy.items()}, tenancy)
+    options = {name: value for name, value in section(site, "tenancy").items() if sound("tenancy", name)}
+    yield from _refused(TenancySpec, {**options, **{name: [entry for _path, entry in rows] for name, rows in tenancy.items()}}, tenancy)
 
 
 def _refused(spec: Any, params: Mapping, rows: Mapping[str, list[tuple[str, Mapping]]]) -> Iterator[str]:
@@ -127,6 +128,7 @@ def _refused(spec: Any, params: Mapping, rows: Mapping[str, list[tuple[str, Mapp
     except InputError as error:
         for fault in error.faults:
             fault = re.sub(r"\b(roles|keys|buckets)\[(\d+)\]", lambda found: rows[found[1]][int(found[2])][0], fault)
+            fault = re.sub(r"^(purge_keys|purge_buckets|max_in_flight)\b", r"garage_site.tenancy.\1", fault)
             yield re.sub(r"^zone_redundancy", "garage_site.replication.zone_redundancy", fault)
 
 
