@@ -14,7 +14,7 @@ from ._errors import GarageError, WaitTimeout
 from ._executor import send
 from ._models.node_answers import NodeAnswers
 from ._plan import Plan
-from ._planners.operations import ANSWER, plan_recovery, plan_uploads, plan_variables
+from ._planners.operations import ANSWER, check_recovery, plan_recovery, plan_uploads, plan_variables, wanted_variables
 from ._readers.bucket import find_bucket
 from ._readers.layout import read_history, read_layout
 from ._readers.nodes import ask_nodes, judge, read_variables
@@ -23,9 +23,9 @@ from ._waiter import wait_until
 _REPAIR_WORKERS = ("repair worker", "rebalance worker")
 
 
-def act(plan: Plan, client: Client, check: bool) -> Any:
-    """The answer of the plan's operation; None in check mode, or when there is nothing to do."""
-    answers: dict = {}
+def act(plan: Plan, client: Client, check: bool) -> dict[str, Any]:
+    """The answers of the plan's calls by their ``binds``; none in check mode, or when there is nothing to do."""
+    answers: dict[str, Any] = {}
     done: list[str] = []
     try:
         for call in () if check else plan.calls:
@@ -33,15 +33,15 @@ def act(plan: Plan, client: Client, check: bool) -> Any:
     except GarageError as error:
         error.done, error.left = tuple(done), tuple(why for why in plan.would if why not in done) if done else ()
         raise
-    return answers.get(ANSWER)
+    return answers
 
 
 def on_nodes(plan: Plan, params: Mapping, context: Any, show: Any = lambda answer: {"answer": answer}) -> dict:
     """The result of an operation on nodes: a row for each, and the nodes that did not do it (failed unless tolerated)."""
     client = context.client()
-    answer = act(plan, client, context.check)
+    answer = act(plan, client, context.check).get(ANSWER)
     answers = NodeAnswers.from_api(answer) if answer else NodeAnswers({}, {})
-    judge(client, answers, plan.would[0], params["tolerate_node_errors"])
+    judge(client, answers, plan.would[0], params["tolerate_node_errors"], done=[f"{plan.subject} on node {id[:16]}" for id in answers.success])
     return {"changed": plan.changed, "nodes": answers.rows(show), "errors": answers.error_rows(), "actions": list(plan.would)}
 
 
@@ -61,32 +61,36 @@ def clean_uploads(params: Mapping, context: Any) -> dict:
     client = context.client()
     bucket = find_bucket(client, id=params["id"]) if params["id"] else find_bucket(client, globalAlias=params["name"])
     plan = plan_uploads(params, bucket)
-    answer = act(plan, client, context.check)
+    answer = act(plan, client, context.check).get(ANSWER)
     deleted = answer["uploadsDeleted"] if answer else 0
     return {"changed": bool(deleted) if answer else plan.changed, "uploads": {"bucket_id": bucket.id, "deleted": deleted}, "actions": list(plan.would)}
 
 
 def set_variables(params: Mapping, context: Any) -> dict:
-    """Give worker variables the wanted values on each node, and read them back."""
+    """Give worker variables the wanted values on each node, and read them back. A node that refuses does not hinder the others."""
+    wanted = wanted_variables(params)
     client = context.client()
-    wanted = {name.replace("_", "-"): params[name] for name in ("resync_worker_count", "resync_tranquility", "scrub_tranquility")
-              if params[name] is not None}
     plan = plan_variables(wanted, read_variables(client, params).success)
-    act(plan, client, context.check)
+    answers = {why: NodeAnswers.from_api(answer) for why, answer in act(plan, client, context.check).items()}
+    done = [why for why, answer in answers.items() if not answer.errors]
+    said = NodeAnswers({id: None for answer in answers.values() for id in answer.success},
+                       {id: text for answer in answers.values() for id, text in answer.errors.items()})
+    judge(client, said, "set worker variables", params["tolerate_node_errors"], done)
     shown = plan.after if context.check or not plan.calls else {id: {name: have[name] for name in wanted}
                                                                 for id, have in read_variables(client, params).success.items()}
-    return {"changed": plan.changed, "nodes": [{"id": id, "variables": values} for id, values in shown.items()], "diff": plan.diff,
-            "actions": list(plan.would)}
+    return {"changed": plan.changed if context.check else bool(done), "nodes": [{"id": id, "variables": values} for id, values in shown.items()],
+            "diff": plan.diff, "actions": list(plan.would)}
 
 
 def recover_layout(params: Mapping, context: Any) -> dict:
     """Revert, or skip dead nodes. On a follower nothing is sent and the result is pending (LW-27)."""
+    check_recovery(params)
     client = context.client()
     plan = plan_recovery(params, read_layout(client).layout, read_history(client))
     blocked = client.site_role == "follower" and plan.changed
     if blocked:
         context.warn(f"this site is a follower; only the layout writer's site may do this: {'; '.join(plan.would)}")
-    answer = None if blocked else act(plan, client, context.check)
+    answer = None if blocked else act(plan, client, context.check).get(ANSWER)
     raised = {"ack_updated": sorted(answer["ackUpdated"]), "sync_updated": sorted(answer["syncUpdated"])} if answer else \
         {"ack_updated": [], "sync_updated": []}
     return {

@@ -38,7 +38,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 nodes:
-  description: One entry for each node that answered, ordered by id. Either C(block_errors) or C(block) is set.
+  description:
+    - One entry for each node that answered, ordered by id. Either C(block_errors) or C(block) is set.
+    - With O(block), only the nodes that know the block; none when there is no such block.
   returned: success
   type: list
   elements: dict

@@ -26,11 +26,11 @@ options:
     choices: [revert, skip_dead_nodes]
   version:
     description:
-      - The layout version that dead nodes hold up. The current one when left out.
+      - The layout version that dead nodes hold up. The current one when left out. Only with O(action=skip_dead_nodes).
     type: int
   allow_missing_data:
     description:
-      - Whether to go on even though data that lies only on dead nodes is given up. Try without it first.
+      - Whether to go on even though data that lies only on dead nodes is given up. Try without it first. Only with O(action=skip_dead_nodes).
     type: bool
     default: false
   confirm:

@@ -46,8 +46,7 @@ class NodeAnswers:
         if not self.errors or (tolerate and self.success):
             return None
         named = "; ".join(f"node {id[:16]}: {text}" for id, text in self.errors.items())
-        done = f"; done by node {', '.join(id[:16] for id in self.success)}" if self.success else ""
-        return NodeErrors(f"{what}: {named}{done}", hint="see s3ops.garage.cluster_info for the nodes that are down; tolerate_node_errors: true lets"
+        return NodeErrors(f"{what}: {named}", hint="see s3ops.garage.cluster_info for the nodes that are down; tolerate_node_errors: true lets"
                           " the others count")
 
 

@@ -19,6 +19,8 @@ from .._units import parse_duration
 ANSWER = "answer"  # name under which the answer of the operation is kept
 SCRUB_COMMANDS = ("start", "pause", "resume", "cancel")
 _HASH = re.compile(r"[0-9a-f]{64}")
+# What the server takes; it answers anything else with a node error inside of a 200 (FC-098).
+_VARIABLES = {"resync_worker_count": (1, 8), "resync_tranquility": (0, None), "scrub_tranquility": (0, None)}
 
 
 def plan_snapshot(params: Mapping) -> Plan:
@@ -74,14 +76,23 @@ def older_than(params: Mapping) -> int:
         raise InputError(f"older_than: {error}") from None
 
 
+def check_recovery(params: Mapping) -> None:
+    """Raises InputError for options of a layout recovery that do not go together."""
+    faults = []
+    if params["action"] == "revert":
+        faults = [f"{name}: goes with action: skip_dead_nodes" for name in ("version", "allow_missing_data") if params[name] not in (None, False)]
+    elif params["allow_missing_data"] and not params["confirm"]:
+        faults = ["confirm: allow_missing_data gives up data that only dead nodes hold; set confirm: true when that is meant"]
+    if faults:
+        raise InputError(faults)
+
+
 def plan_recovery(params: Mapping, layout: Layout, history: History) -> Plan:
-    """Drop what is staged, or let the layout go on without its dead nodes (LW-27, GS-18). Raises InputError or PlanError."""
+    """Drop what is staged, or let the layout go on without its dead nodes (LW-27, GS-18). Raises PlanError."""
     if params["action"] == "revert":
         calls = (Call("RevertClusterLayout", "drop all staged layout changes"),) if layout.has_staged else ()
         after = {**layout.to_diff(), "staged": {}, "staged_zone_redundancy": None}
         return Plan("cluster layout", layout.to_diff(), after, calls)
-    if params["allow_missing_data"] and not params["confirm"]:
-        raise InputError("confirm: allow_missing_data gives up data that only dead nodes hold; set confirm: true when that is meant")
     version = params["version"] if params["version"] is not None else history.current
     if history.settled:
         return Plan("cluster layout")
@@ -94,12 +105,22 @@ def plan_recovery(params: Mapping, layout: Layout, history: History) -> Plan:
     return Plan("cluster layout", calls=(call,))
 
 
+def wanted_variables(params: Mapping) -> dict[str, int]:
+    """The worker variables that are declared, by the server's names. Raises InputError."""
+    wanted = {name: params[name] for name in _VARIABLES if params[name] is not None}
+    faults = [f"{name}: {value} must be {low} {'or more' if high is None else f'to {high}'}" for name, value in wanted.items()
+              for low, high in (_VARIABLES[name],) if value < low or (high is not None and value > high)]
+    if faults:
+        raise InputError(faults)
+    return {name.replace("_", "-"): value for name, value in wanted.items()}
+
+
 def plan_variables(wanted: Mapping[str, int], nodes: Mapping[str, Mapping[str, str]]) -> Plan:
-    """Worker variables by node: one call for each that differs (FC-094)."""
+    """Worker variables by node: one call for each that differs (FC-094), its answer kept under its own words."""
     before = {id: {name: have.get(name) for name in wanted} for id, have in nodes.items()}
     after = {id: {name: str(value) for name, value in wanted.items()} for id in nodes}
-    calls = tuple(Call("SetWorkerVariable", f"set {name} to {value} on node {id[:16]}", query={"node": id},
-                       body={"variable": name, "value": value}, check=lambda answer, id=id: next(iter(answer["error"].values()), None))
+    calls = tuple(Call("SetWorkerVariable", (why := f"set {name} to {value} on node {id[:16]}"), query={"node": id},
+                       body={"variable": name, "value": value}, binds=why)
                   for id in nodes for name, value in after[id].items() if before[id][name] != value)
     return Plan("worker variables", before, after, calls)
 

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .._client import Client
@@ -14,19 +16,29 @@ from .._errors import InputError
 from .._models.node_answers import NodeAnswers, check_node, worker_result
 from .._translate import snake_case
 
+_BLOCK = re.compile(r"[0-9a-f]{4,64}")
+# How a node says that it holds nothing of a block.
+_NO_SUCH_BLOCK = "NoSuchBlock (404)"
 
-def ask_nodes(client: Client, endpoint: str, params: Mapping, body: Any = None) -> NodeAnswers:
-    """One node-scoped read. Raises NodeErrors for nodes that did not answer, unless they are tolerated; then a warning names them."""
+
+def ask_nodes(client: Client, endpoint: str, params: Mapping, body: Any = None, absent: str | None = None) -> NodeAnswers:
+    """One node-scoped read. Raises NodeErrors for nodes that did not answer, unless they are tolerated; then a warning names them.
+
+    ``absent`` is how an error begins by which a node says that it does not hold what was asked for: such a node is left out.
+    """
     check_node(params)
     answers = NodeAnswers.from_api(client.call(endpoint, {"node": params["node"]}, body))
+    if absent:
+        answers = replace(answers, errors={id: text for id, text in answers.errors.items() if not text.startswith(absent)})
     judge(client, answers, endpoint, params["tolerate_node_errors"])
     return answers
 
 
-def judge(client: Client, answers: NodeAnswers, what: str, tolerate: bool) -> None:
-    """Raise for the nodes in the error map, or warn about them when they are tolerated."""
+def judge(client: Client, answers: NodeAnswers, what: str, tolerate: bool, done: Iterable[str] = ()) -> None:
+    """Raise for the nodes in the error map, or warn about them when they are tolerated. ``done`` is what a write did on the others."""
     if error := answers.fault(what, tolerate):
         error.result = {"errors": answers.error_rows()}
+        error.done = tuple(done)
         raise error
     client.warnings.extend(f"{what}: node {id[:16]}: {text}" for id, text in answers.errors.items())
 
@@ -60,12 +72,12 @@ def read_variables(client: Client, params: Mapping) -> NodeAnswers:
 
 
 def read_blocks(client: Client, params: Mapping) -> list[dict]:
-    """Each node's block errors, or what refers to one block."""
+    """Each node's block errors, or what refers to one block on the nodes that know it."""
     if params["block"] is None:
         return ask_nodes(client, "ListBlockErrors", params).rows(lambda errors: {"block_errors": snake_case(errors), "block": None})
-    if not 4 <= len(params["block"]) <= 64:
-        raise InputError(f"block: {params['block']!r} must be a block hash or at least its first 4 digits")
-    return ask_nodes(client, "GetBlockInfo", params, {"blockHash": params["block"]}).rows(
+    if not _BLOCK.fullmatch(params["block"]):
+        raise InputError(f"block: {params['block']!r} must be a block hash (64 hexadecimal digits) or at least its first 4 digits")
+    return ask_nodes(client, "GetBlockInfo", params, {"blockHash": params["block"]}, absent=_NO_SUCH_BLOCK).rows(
         lambda block: {"block_errors": None, "block": snake_case(block)})
 
 
