@@ -14,8 +14,8 @@ from ._errors import GarageError, WaitTimeout
 from ._executor import send
 from ._models.node_answers import NodeAnswers
 from ._plan import Plan
-from ._planners.operations import ANSWER, check_recovery, plan_recovery, plan_uploads, plan_variables, wanted_variables
-from ._readers.bucket import find_bucket
+from ._planners.operations import ANSWER, check_recovery, older_than, plan_recovery, plan_uploads, plan_variables, wanted_variables
+from ._readers.bucket import existing_bucket
 from ._readers.layout import read_history, read_layout
 from ._readers.nodes import ask_nodes, judge, read_variables
 from ._waiter import wait_until
@@ -58,9 +58,10 @@ def repair(plan: Plan, params: Mapping, context: Any) -> dict:
 
 def clean_uploads(params: Mapping, context: Any) -> dict:
     """Delete unfinished uploads of one bucket; changed when any was deleted, in check mode when there are any."""
+    seconds = older_than(params)
     client = context.client()
-    bucket = find_bucket(client, id=params["id"]) if params["id"] else find_bucket(client, globalAlias=params["name"])
-    plan = plan_uploads(params, bucket)
+    bucket = existing_bucket(client, params)
+    plan = plan_uploads(params, seconds, bucket)
     answer = act(plan, client, context.check).get(ANSWER)
     deleted = answer["uploadsDeleted"] if answer else 0
     return {"changed": bool(deleted) if answer else plan.changed, "uploads": {"bucket_id": bucket.id, "deleted": deleted}, "actions": list(plan.would)}

@@ -55,14 +55,11 @@ def plan_blocks(params: Mapping) -> Plan:
     return _on_nodes("data blocks", params, "RetryBlockResync", f"retry {'all' if params['all'] else len(params['blocks'])} blocks on {_nodes(params)}", body)
 
 
-def plan_uploads(params: Mapping, bucket: Bucket | None) -> Plan:
-    """Clean up unfinished uploads. Empty when the bucket has none; how many are old enough only the server can tell. Raises PlanError."""
+def plan_uploads(params: Mapping, seconds: int, bucket: Bucket) -> Plan:
+    """Clean up unfinished uploads. Empty when the bucket has none; how many are old enough only the server can tell."""
     label = f"bucket {params.get('name') or params.get('id')}"
-    if bucket is None:
-        raise PlanError(f"{label}: there is no such bucket")
     if not bucket.usage.get("unfinished_uploads") and not bucket.usage.get("unfinished_multipart_uploads"):
         return Plan(label)
-    seconds = older_than(params)
     call = Call("CleanupIncompleteUploads", f"delete unfinished uploads of {label} that are older than {params['older_than']}",
                 body={"bucketId": bucket.id, "olderThanSecs": seconds}, binds=ANSWER)
     return Plan(label, calls=(call,))

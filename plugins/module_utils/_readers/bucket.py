@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from .._client import Client
-from .._errors import NotFound, PlanError
+from .._errors import InputError, NotDeclaredHere, NotFound, PlanError
 from .._executor import Doubts
 from .._models.bucket import Bucket, BucketSpec
+from .._names import bucket_id_fault, bucket_name_fault
 from .._planners.bucket import BucketSnapshot
 from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
@@ -61,10 +62,21 @@ def find_bucket(client: Client, **query: str) -> Bucket | None:
         return None
 
 
+def existing_bucket(client: Client, params: Mapping, name: str = "name", id: str = "id") -> Bucket:
+    """The bucket that one of the options ``name`` and ``id`` tells. Raises InputError for what can be neither, NotDeclaredHere where there is none."""
+    option, find_fault, query = (name, bucket_name_fault, "globalAlias") if params[id] is None else (id, bucket_id_fault, "id")
+    if fault := find_fault(params[option]):
+        raise InputError(f"{option}: {fault}")
+    bucket = find_bucket(client, **{query: params[option]})
+    if bucket is None:
+        raise NotDeclaredHere(f"bucket {params[option]}: there is no such bucket")
+    return bucket
+
+
 def read_buckets(client: Client, name: str | None = None, id: str | None = None) -> list[Bucket]:
     """The bucket that is called ``name`` or has ``id`` (none or one), or all buckets; ordered by id."""
-    if name or id:
-        found = find_bucket(client, id=id) if id else find_bucket(client, globalAlias=name)
+    if name is not None or id is not None:
+        found = find_bucket(client, id=id) if id is not None else find_bucket(client, globalAlias=name)
         return [found] if found else []
     every = (find_bucket(client, id=row["id"]) for row in list_buckets(client))
     return sorted((bucket for bucket in every if bucket), key=lambda bucket: bucket.id)
@@ -98,11 +110,9 @@ def _made_after(row: dict, since: datetime) -> bool:
     return created is not None and created >= since
 
 
-def read_object(client: Client, params: dict) -> list[dict]:
-    """The versions of one object; empty when there is none. Raises PlanError for a bucket that does not exist."""
-    bucket = find_bucket(client, id=params["bucket_id"]) if params["bucket_id"] else find_bucket(client, globalAlias=params["bucket"])
-    if bucket is None:
-        raise PlanError(f"bucket {params['bucket'] or params['bucket_id']}: there is no such bucket")
+def read_object(client: Client, params: Mapping) -> list[dict]:
+    """The versions of one object; empty when there is none. Raises what ``existing_bucket`` raises."""
+    bucket = existing_bucket(client, params, "bucket", "bucket_id")
     try:
         return snake_case(client.call("InspectObject", {"bucketId": bucket.id, "key": params["key"]})["versions"])
     except NotFound:
