@@ -43,7 +43,7 @@ def run_module(
         command = [str(ANSIBLE_PLAYBOOK), "-i", "localhost,", str(playbook)]
         command += ["--check"] * check + ["--diff"] * diff + [f"-{'v' * verbosity}"] * bool(verbosity)
         ended = subprocess.run(
-            command, cwd=folder, env=_environment(folder, env), capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+            command, cwd=folder, env=clean_environment(folder, env), capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )
         output = ended.stdout + ended.stderr
         if not result.exists():
@@ -70,6 +70,7 @@ def _play(module: str, args: Mapping[str, Any], result: Path, no_log: bool) -> l
     return [play]
 
 
-def _environment(folder: str, extra: Mapping[str, str] | None) -> dict[str, str]:
+def clean_environment(folder: str, extra: Mapping[str, str] | None) -> dict[str, str]:
+    """The environment without any setting of Ansible or of this collection, and with an ansible.cfg of `folder`, which the caller makes."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "GARAGE_"))}
     return {**inherited, "ANSIBLE_CONFIG": f"{folder}/ansible.cfg", "ANSIBLE_NOCOLOR": "1", **(extra or {})}
