@@ -49,7 +49,7 @@ nodes:
   elements: dict
   sample:
     - id: 563e1ac825ee3323aa441e72c26d1030d6d4414aeb3dd25287c531e7fc2bc95d
-      garage_version: v2.5.0
+      garage_version: "2.5.0"
       garage_features: [lmdb, sqlite]
       rust_version: 1.91.0
       db_engine: LMDB

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._client import Client
 from .._errors import InputError
+from .._models.cluster import normal_version
 from .._models.node_answers import NodeAnswers, check_node, worker_result
 from .._translate import snake_case
 
@@ -84,7 +85,7 @@ def read_blocks(client: Client, params: Mapping) -> list[dict]:
 def _node_info(info: Mapping) -> dict:
     shown = snake_case({name: value for name, value in info.items() if name != "nodeId"})
     # Keys that older servers do not have (hostname 2.3.0, address and disks 2.4.0, connection parameters 2.5.0) are null.
-    return {**dict.fromkeys(_NODE_INFO), **shown}
+    return {**dict.fromkeys(_NODE_INFO), **shown, "garage_version": normal_version(info.get("garageVersion"))}
 
 
 _NODE_INFO = ("garage_version", "garage_features", "rust_version", "db_engine", "hostname", "addr", "is_up", "role", "draining", "data_partition",
