@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration importer sanity trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration importer sanity bench trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,9 @@ importer: venv ## build the collection and let Galaxy's importer judge it
 sanity: venv ## ansible-test sanity with every Python found
 	@echo "==> ansible-test sanity"
 	@$(RUN) -m tools.check.sanity $(ARGS)
+
+bench: garage ## what a tenancy costs beside a bare script (ARGS="100 1000 10000"; writes docs/performance.md)
+	@$(RUN) -m tools.bench $(ARGS)
 
 trace: venv ## which requirements have a test and which have none
 	@$(RUN) -m tools.trace $(ARGS)
