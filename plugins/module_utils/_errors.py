@@ -61,6 +61,18 @@ class NotDeclaredHere(PlanError):
     kind = "not_found"
 
 
+class CredentialLost(PlanError):
+    """Something on the server whose secret, which was shown once, is not where it was put. Nothing but the user can mend it (TD-09, TD-44)."""
+
+    kind = "credential_lost"
+
+
+class StoreFault(GarageError):
+    """A place for a credential that cannot be read or written, or that holds something else."""
+
+    kind = "store"
+
+
 class Unsupported(GarageError):
     """The server is too old for a feature."""
 

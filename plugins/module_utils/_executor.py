@@ -39,7 +39,8 @@ class Task(Generic[S]):
     """A subject to converge: ``read`` gives its snapshot, ``plan`` decides on one, ``show`` is the result a user sees of a snapshot.
 
     ``read`` is told of the writes in doubt, so that it can look for what they may have left behind. ``in_flight`` is how many subjects of one
-    stage may be written at the same time; with ``go_on`` a subject that fails does not keep the others from being tried.
+    stage may be written at the same time; with ``go_on`` a subject that fails does not keep the others from being tried. ``send`` stands in for
+    the function of that name, for a task that has to do something before or after a call.
     """
 
     read: Callable[[Client, Doubts], S]
@@ -47,6 +48,7 @@ class Task(Generic[S]):
     show: Callable[[S], Any]
     in_flight: int = 1
     go_on: bool = False
+    send: Callable[[Client, Call, dict[str, Any], list[str]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
     first = plan = task.plan(snapshot)
     if check or not plan.calls:
         return Outcome(plan, resolve(plan.prediction, {}))
-    run = Run(client, task.in_flight, task.go_on)
+    run = Run(client, task.in_flight, task.go_on, task.send)
     try:
         try:
             run.perform(plan)
@@ -97,10 +99,11 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
 class Run:
     """What has been sent so far: ``done``, the answers by ``binds``, the writes in doubt, and what ``failed`` by subject."""
 
-    def __init__(self, client: Client, in_flight: int = 1, go_on: bool = False) -> None:
+    def __init__(self, client: Client, in_flight: int = 1, go_on: bool = False, sender: Callable | None = None) -> None:
         self.client = client
         self.in_flight = in_flight
         self.go_on = go_on
+        self.send = sender or send
         self.done: list[str] = []
         self.answers: dict[str, Any] = {}
         self.doubts: list[Doubt] = []
@@ -145,7 +148,7 @@ class Run:
             since = self.client.server_time
             try:
                 self._refuse_orphaned(call)
-                send(self.client, call, self.answers, self.done)
+                self.send(self.client, call, self.answers, self.done)
             except GarageError as error:
                 if isinstance(error, (TransportError, Unavailable)) and getattr(error, "sent", True):
                     self.doubts.append(Doubt(call, since))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -66,6 +67,18 @@ class Context:
         client = Client(HttpTransport(connection), site_role=site_role, retries=params.get("retries", 3), retry_delay=params.get("retry_delay", 1.0))
         self._clients.append(client)
         return client
+
+    def bearing(self, client: Client, token: str, source: str) -> Client:
+        """``client`` with another token, by which the server can be asked about that token itself. It comes from ``source``."""
+        connection = replace(client.transport.connection, token=token, token_source=source)
+        other = Client(HttpTransport(connection), site_role=client.site_role, retries=client.retries, retry_delay=client.retry_delay)
+        self._clients.append(other)
+        return other
+
+    def hide(self, secret: str) -> None:
+        """Have a secret struck from messages, and from the whole result unless that was asked to hold it."""
+        if not self._module.params.get("return_secret"):
+            self._module.no_log_values.add(secret)
 
     def warn(self, text: str) -> None:
         self._module.warn(text)

@@ -163,7 +163,7 @@ class KeySpec:
             id=params.get("id"),
             secret=None if secret is None else Secret(secret),
             absent=params.get("state") == "absent",
-            expiration=_expiration(params.get("expiration"), faults),
+            expiration=wanted_expiration(params.get("expiration"), faults),
             allow_create_bucket=params.get("allow_create_bucket"),
             show_secret=bool(params.get("return_secret")),
         )
@@ -182,7 +182,8 @@ class KeySpec:
         return spec
 
 
-def _expiration(value: str | None, faults: list[str]) -> str | None:
+def wanted_expiration(value: str | None, faults: list[str]) -> str | None:
+    """The option ``expiration`` in its normal form: a timestamp, "never", or None when it is unset or faulty."""
     if value is None or value == NEVER:
         return value
     try:
