@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.quickstart import CREDENTIALS, NODES, ROOT, recap
+from tools.quickstart import BIN, CREDENTIALS, NODES, ROOT, recap
 from tools.testbed.nodes import Cluster
 
 # Reached only by a hang.
@@ -26,7 +26,14 @@ def quickstart(command: str, folder: Path, **env: str) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-@pytest.mark.requirement("MH-01", "LW-51")
+def ad_hoc(cluster: Cluster) -> subprocess.CompletedProcess[str]:
+    """The line that is printed to be pasted: nothing but the environment says where the Garage is."""
+    env = os.environ | {"GARAGE_ADMIN_URL": cluster.api_url, "GARAGE_ADMIN_TOKEN_FILE": str(cluster.token_file)}
+    command = [str(BIN / "ansible"), "localhost", "-m", "s3ops.garage.bucket", "-a", "name=pictures"]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
+
+
+@pytest.mark.requirement("FC-125", "MH-01", "LW-51")
 def test_up_twice_and_stop(garage_binary: Path, tmp_path: Path) -> None:
     folder = tmp_path / "quickstart"
     try:
@@ -45,6 +52,8 @@ def test_up_twice_and_stop(garage_binary: Path, tmp_path: Path) -> None:
             assert line in first.stdout.splitlines()
         assert cluster.token not in first.stdout + first.stderr
         assert stat.S_IMODE((folder / CREDENTIALS).stat().st_mode) == 0o600
+
+        assert ad_hoc(cluster).returncode == 0
 
         cluster.site("lyon").nodes[0].kill()
         again = quickstart("up", folder, GARAGE_BIN=str(garage_binary))

@@ -17,7 +17,6 @@ from tests.garage.playbook_run import Run, run_playbook
 from tools.testbed.node import Node
 from tools.testbed.nodes import Cluster, Site
 
-requirement = pytest.mark.requirement
 LAYOUT_WRITES = {"UpdateClusterLayout", "ApplyClusterLayout", "RevertClusterLayout", "ClusterLayoutSkipDeadNodes"}
 
 
@@ -118,7 +117,7 @@ def federation(make_cluster: MakeCluster) -> Iterator[Federation]:
     cluster.remove()
 
 
-@requirement("MH-08", "LW-05")
+@pytest.mark.requirement("MH-08", "LW-05")
 def test_a_fault_at_one_site_stops_all_before_anything_is_sent(federation: Federation) -> None:
     files = copy.deepcopy(federation.files)
     files["lyon"]["remotes"] = []
@@ -130,7 +129,7 @@ def test_a_fault_at_one_site_stops_all_before_anything_is_sent(federation: Feder
     assert federation.take("paris") == federation.take("lyon") == []
 
 
-@requirement("LW-13", "LW-20", "LW-22", "LW-23", "LW-24", "LW-29", "LW-51", "MH-06", "MH-12", "MH-16")
+@pytest.mark.requirement("LW-01", "LW-09", "LW-13", "LW-20", "LW-23", "LW-24", "LW-29", "LW-30", "LW-51", "MH-03")
 def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> None:
     checked = federation.run("--check", "--diff")
     assert succeeded(checked) and checked.changed > 0
@@ -145,7 +144,7 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     assert layout_writes(federation.take("lyon")) == []
     assert federation.layout_version() == 1
     (follower,) = first.results("lyon", "layout")
-    assert (follower["changed"], follower["layout_writer"], follower["site_role"]) == (False, False, "follower")
+    assert (follower["changed"], follower["layout_writer"], follower["reason"]) == (False, False, "FollowerSite")
     assert (follower["layout"]["version"], follower["pending"]) == (1, False)
     assert [bucket["aliases"] for bucket in first.results("paris", "tenancy")[0]["tenancy"]["buckets"]] == [["media"]]
 
@@ -178,7 +177,7 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     assert (follower["layout"]["version"], follower["pending"]) == (2, False)
 
 
-@requirement("LW-11", "LW-19", "LW-22")
+@pytest.mark.requirement("LW-11", "LW-19", "LW-22")
 def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) -> None:
     federation.files["lyon"].pop("tenancy")
     alone = federation.run("--limit", "lyon")
@@ -196,7 +195,7 @@ def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) ->
     assert strict.results("lyon", "layout", "failed")[0]["error"]["kind"] == "layout_writer_only"
 
 
-@requirement("FC-119", "FC-124", "MH-27")
+@pytest.mark.requirement("FC-119", "MH-27")
 def test_a_site_that_is_down_hinders_no_other(federation: Federation) -> None:
     tokens = federation.write_tokens_into_the_files()
     first = federation.run("-vvvv", "--diff")

@@ -16,7 +16,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._site.document import
 from ansible_collections.s3ops.garage.plugins.module_utils._site.schema import _WORDS, site_schema
 from ansible_collections.s3ops.garage.plugins.module_utils._site.shape import shape
 
-requirement = pytest.mark.requirement
+mark = pytest.mark
 ID_1, ID_2, ID_3 = "1" * 64, "2" * 64, "3" * 64
 SECRET = "0123456789abcdef-secret"
 HANDLE = {"name": "paris", "zone": "paris", "connect_to": {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/token"}}
@@ -47,8 +47,8 @@ def inventory(*sites: dict, **variables: str) -> dict:
     return {f"host-{site['name']}": {"garage_site": site, **variables} for site in sites}
 
 
-@requirement("MH-03", "MH-07", "OP-001", "OP-002", "OP-003")
-@pytest.mark.parametrize(
+@mark.requirement("MH-03", "MH-07", "OP-001", "OP-002", "OP-003")
+@mark.parametrize(
     ("site", "expected"),
     [
         ({"connect_to": {}}, "handle"),
@@ -69,8 +69,8 @@ def test_shape(site: dict | None, expected: str | None) -> None:
     assert shape(site) == expected
 
 
-@requirement("MH-08", "LW-07", "OP-038")
-@pytest.mark.parametrize(
+@mark.requirement("MH-08", "LW-07", "OP-038")
+@mark.parametrize(
     "site",
     [
         HANDLE,
@@ -90,8 +90,8 @@ def test_accepted(site: dict) -> None:
     assert faults(site) == []
 
 
-@requirement("MH-12")
-@pytest.mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1}}, {**STORAGE, "kubernetes": {}, "image": {"tag": "v2.5.0"}}, EDGE])
+@mark.requirement("MH-12")
+@mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1}}, {**STORAGE, "kubernetes": {}, "image": {"tag": "v2.5.0"}}, EDGE])
 def test_shapes_with_a_workload_are_refused_for_that_alone(site: dict) -> None:
     (fault,) = faults(site)
     assert "cannot be run" in fault and "does not make workloads yet" in fault
@@ -99,90 +99,91 @@ def test_shapes_with_a_workload_are_refused_for_that_alone(site: dict) -> None:
 
 # One faulty value a row: the site, the beginning of the fault, and a word of what to do.
 FAULTS = [
-    pytest.param("text", "garage_site: must be a mapping", "", marks=requirement("MH-07")),
-    pytest.param(None, "garage_site: must be a mapping", "", marks=requirement("MH-07")),
-    pytest.param({"name": "a", "zone": "a"}, "garage_site: set at least one of storage, gateway and connect_to", "", marks=requirement("OP-001")),
+    pytest.param("text", "garage_site: must be a mapping", "", marks=mark.requirement("MH-07")),
+    pytest.param(None, "garage_site: must be a mapping", "", marks=mark.requirement("MH-07")),
+    pytest.param({"name": "a", "zone": "a"}, "garage_site: set at least one of storage, gateway and connect_to", "",
+                 marks=mark.requirement("OP-001")),
     pytest.param({"name": "a", "zone": "a", "gateway": {}}, "garage_site.gateway: gateways without storage need connect_to", "",
-                 marks=requirement("OP-002", "MH-09")),
-    pytest.param({**STORAGE, **HANDLE}, "garage_site: storage and connect_to exclude one another", "remotes", marks=requirement("OP-003")),
+                 marks=mark.requirement("OP-002", "MH-09")),
+    pytest.param({**STORAGE, **HANDLE}, "garage_site: storage and connect_to exclude one another", "remotes", marks=mark.requirement("OP-003")),
     pytest.param(changed(HANDLE, "connect_to", {}), "garage_site.connect_to: names no Admin API", "api_url and one of api_token and api_token_file",
-                 marks=requirement("MH-10", "OP-037")),
+                 marks=mark.requirement("MH-10", "OP-037")),
     pytest.param(changed(HANDLE, "connect_to", {"api_url": "http://a:1"}), "garage_site.connect_to: api_url without a token", "api_token_file",
-                 marks=requirement("MH-10")),
+                 marks=mark.requirement("MH-10")),
     pytest.param(changed(HANDLE, "connect_to", {"api_token": SECRET}), "garage_site.connect_to: api_token without api_url", "set api_url",
-                 marks=requirement("MH-10")),
+                 marks=mark.requirement("MH-10")),
     pytest.param(changed(HANDLE, "connect_to", {"peers": [f"{ID_1}@a:1"]}), "garage_site.connect_to: peers alone give no way to the Admin API",
-                 "api_url", marks=requirement("MH-11")),
+                 "api_url", marks=mark.requirement("MH-11")),
     pytest.param(changed(HANDLE, "connect_to", {"rpc_secret_file": "/x"}), "garage_site.connect_to: rpc_secret_file alone give no way", "api_url",
-                 marks=requirement("MH-11")),
+                 marks=mark.requirement("MH-11")),
     pytest.param(changed(HANDLE, "connect_to.rpc_secret_file", "/x"), "garage_site.connect_to.rpc_secret_file: a site with connect_to alone", "leave",
-                 marks=requirement("MH-21")),
+                 marks=mark.requirement("MH-21")),
     pytest.param(changed(HANDLE, "connect_to.api_token", SECRET), "garage_site.connect_to: api_token and api_token_file exclude", "",
-                 marks=requirement("MH-10")),
+                 marks=mark.requirement("MH-10")),
     pytest.param(changed(HANDLE, "connect_to.client_key", "/k"), "garage_site.connect_to.client_key: needs client_cert", "",
-                 marks=requirement("OP-037")),
+                 marks=mark.requirement("OP-037")),
     pytest.param(changed(HANDLE, "connect_to.api_url", "127.0.0.1:3903"), "garage_site.connect_to.api_url: '127.0.0.1:3903'", "http://host:port",
-                 marks=requirement("OP-037")),
+                 marks=mark.requirement("OP-037")),
     pytest.param(changed(HANDLE, "connect_to.api_url", "http://a:1/v2/"), "garage_site.connect_to.api_url: 'http://a:1/v2/'", "version of the API",
-                 marks=requirement("OP-037")),
+                 marks=mark.requirement("OP-037")),
     pytest.param(changed(HANDLE, "connect_to.peers", ["x@y:1"]), "garage_site.connect_to.peers[0]: 'x@y:1'", "64 hexadecimal",
-                 marks=requirement("FC-118")),
+                 marks=mark.requirement("FC-118")),
     pytest.param(changed(HANDLE, "image", {"tag": "v2.5.0"}), "garage_site.image: a site with connect_to alone has no workload", "leave image out",
-                 marks=requirement("MH-20")),
+                 marks=mark.requirement("MH-20")),
     pytest.param(changed(HANDLE, "layout.site_role", "Leader"), "garage_site.layout.site_role: 'Leader'", "writer, follower",
-                 marks=requirement("LW-02")),
+                 marks=mark.requirement("LW-02")),
     pytest.param(changed(HANDLE, "layout.site_role", "follower"), "garage_site.remotes: a follower needs at least one remote", "name that site",
-                 marks=requirement("LW-05")),
+                 marks=mark.requirement("LW-05")),
     pytest.param(changed(HANDLE, "replication.zone_redundancy", "most"), "garage_site.replication.zone_redundancy: 'most'", "maximum",
-                 marks=requirement("OP-038")),
+                 marks=mark.requirement("OP-038")),
     pytest.param(changed(HANDLE, "replication.zone_redundancy", 0), "garage_site.replication.zone_redundancy: 0", "at least 1",
-                 marks=requirement("OP-038")),
+                 marks=mark.requirement("OP-038")),
     pytest.param(changed(HANDLE, "replication", {"factor": 2, "zone_redundancy": 3}), "garage_site.replication.zone_redundancy: 3 zones", "factor 2",
-                 marks=requirement("OP-038")),
+                 marks=mark.requirement("OP-038")),
     pytest.param(changed(HANDLE, "layout.nodes", [{"node": ID_1}]), "garage_site.layout.nodes[0]: set capacity", "gateway: true",
-                 marks=requirement("LW-30")),
+                 marks=mark.requirement("LW-30")),
     pytest.param(changed(HANDLE, "layout.nodes", [{"node": ID_1, "capacity": "10X"}]), "garage_site.layout.nodes[0].capacity: '10X'", "unit",
-                 marks=requirement("LW-30")),
+                 marks=mark.requirement("LW-30")),
     pytest.param(changed(HANDLE, "layout.nodes", [{"node": ID_1, "capacity": "1GB", "gateway": True}]), "garage_site.layout.nodes[0]: a gateway",
-                 "either", marks=requirement("LW-30")),
+                 "either", marks=mark.requirement("LW-30")),
     pytest.param(changed(HANDLE, "layout.nodes", [{"node": ID_1, "capacity": "1GB", "zone": "lyon"}]), "garage_site.layout.nodes[0].zone: 'lyon'",
-                 "external_nodes", marks=requirement("FC-016")),
+                 "external_nodes", marks=mark.requirement("FC-016")),
     pytest.param(changed(HANDLE, "layout.external_nodes", [{"node": ID_1, "capacity": "1GB"}]),
-                 "garage_site.layout.external_nodes[0].zone: is missing", "", marks=requirement("LW-30")),
+                 "garage_site.layout.external_nodes[0].zone: is missing", "", marks=mark.requirement("LW-30")),
     pytest.param(changed(HANDLE, "layout", {"owner": {"zones": ["paris"]}, "external_nodes": [{"node": ID_1, "zone": "lyon", "capacity": "1GB"}]}),
-                 "garage_site.layout.external_nodes[0].zone: 'lyon' is outside of owner.zones", "", marks=requirement("FC-016")),
+                 "garage_site.layout.external_nodes[0].zone: 'lyon' is outside of owner.zones", "", marks=mark.requirement("FC-016")),
     pytest.param(changed(HANDLE, "layout", {"nodes": [{"node": ID_1, "capacity": "1GB"}],
                                             "external_nodes": [{"node": f"{ID_1}@a:1", "zone": "lyon", "capacity": "1GB"}]}),
-                 "garage_site.layout.external_nodes[0].node: '1111111111111111' is declared already", "nodes[0]", marks=requirement("LW-30")),
+                 "garage_site.layout.external_nodes[0].node: '1111111111111111' is declared already", "nodes[0]", marks=mark.requirement("LW-30")),
     pytest.param(changed(HANDLE, "layout.nodes", [{"node": ID_1, "capacity": "1GB", "tags": ["tier:storage"]}]), "garage_site.layout.nodes[0].tags",
-                 "choose another", marks=requirement("OP-036")),
+                 "choose another", marks=mark.requirement("OP-036")),
     pytest.param(changed(HANDLE, "remotes", [{"name": "", "zone": "lyon", "peers": [f"{ID_1}@a:1"]}]),
-                 "garage_site.remotes[0].name: must not be empty", "", marks=requirement("OP-035")),
+                 "garage_site.remotes[0].name: must not be empty", "", marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [REMOTE, {**REMOTE, "zone": "nice"}]), "garage_site.remotes: the name 'lyon' is used 2 times", "",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [REMOTE, {**REMOTE, "name": "nice"}]), "garage_site.remotes: the zone 'lyon' is used 2 times", "",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [{**REMOTE, "zone": "paris"}]), "garage_site.remotes[0].zone: 'paris' is this site itself", "",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [{"name": "lyon", "zone": "lyon"}]), "garage_site.remotes[0]: no way to reach that site", "peers",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [{"name": "lyon", "zone": "lyon", "api_url": "http://a:1"}]),
-                 "garage_site.remotes[0]: api_url without a token", "api_token_file", marks=requirement("OP-035")),
+                 "garage_site.remotes[0]: api_url without a token", "api_token_file", marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [{**REMOTE, "api_url": "lyon"}]), "garage_site.remotes[0].api_url: 'lyon'", "http",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
     pytest.param(changed(HANDLE, "remotes", [{**REMOTE, "capacity": "1TB"}]), "garage_site.remotes[0].capacity: unknown option", "",
-                 marks=requirement("OP-035")),
+                 marks=mark.requirement("OP-035")),
 ]
 
 
-@pytest.mark.parametrize(("site", "beginning", "remedy"), FAULTS)
+@mark.parametrize(("site", "beginning", "remedy"), FAULTS)
 def test_fault_with_its_path_and_the_fix(site: Any, beginning: str, remedy: str) -> None:
     (fault,) = faults(site)
     assert fault.startswith(beginning) and remedy in fault
 
 
-@requirement("OP-039")
-@pytest.mark.parametrize(
+@mark.requirement("OP-039")
+@mark.parametrize(
     ("storage", "named"),
     [
         ({"replicas": 1}, ["metadata", "data"]),
@@ -197,19 +198,19 @@ def test_storage_with_replicas_needs_both_volumes(storage: dict, named: list[str
     assert found == [f"garage_site.storage.{name}" for name in named]
 
 
-@requirement("LW-06", "LW-43")
+@mark.requirement("LW-06", "LW-43")
 def test_edge_gateways_cannot_follow() -> None:
     found = faults(changed({**EDGE, "remotes": [REMOTE]}, "layout.site_role", "follower"))
     assert any(fault.startswith("garage_site.layout.site_role: gateways that join another cluster") for fault in found)
 
 
-@requirement("OP-037")
+@mark.requirement("OP-037")
 def test_edge_gateways_need_the_rpc_secret() -> None:
     found = faults({**HANDLE, "gateway": {}})
     assert any("gateways need rpc_secret_file" in fault for fault in found)
 
 
-@requirement("LW-05", "LW-06")
+@mark.requirement("LW-05", "LW-06")
 def test_a_handle_may_follow() -> None:
     assert faults(changed({**HANDLE, "remotes": [REMOTE]}, "layout.site_role", "follower")) == []
 
@@ -246,14 +247,14 @@ def test_a_value_of_any_type_anywhere_is_a_fault_and_no_crash() -> None:
     paths = ["name", "zone", "connect_to", "connect_to.peers", "replication", "replication.factor", "layout", "layout.nodes", "layout.nodes.0",
              "layout.nodes.0.node", "layout.nodes.0.tags", "layout.owner", "layout.owner.zones", "layout.owner.tag", "remotes", "remotes.0",
              "remotes.0.name", "remotes.0.peers", "tenancy", "tenancy.keys", "tenancy.keys.0", "tenancy.buckets", "tenancy.buckets.0",
-             "tenancy.buckets.0.name", "tenancy.buckets.0.quotas", "tenancy.buckets.0.quotas.max_size", "tenancy.buckets.0.grants", "tenancy.buckets.0.grants.0"]
+             "tenancy.buckets.0.name", "tenancy.buckets.0.quotas", "tenancy.buckets.0.quotas.max_size", "tenancy.buckets.0.grants",
+             "tenancy.buckets.0.grants.0"]
     for path in paths:
         for odd in (1.5, True, [1], [[]], {"x": 1}, {"x": {}}):
             assert faults(changed(full, path, odd)), f"{path} = {odd!r} was accepted"
     assert faults(full) == []
 
 
-@requirement("FC-124")
 def test_no_secret_in_any_fault() -> None:
     site = {**HANDLE, "connect_to": {"api_token": SECRET, "api_url": 5}, "remotes": [{**REMOTE, "zone": 7}],
             "tenancy": {"keys": [{"name": "app", "secret_access_key": SECRET}], "buckets": [{"secret_access_key": SECRET}]}}
@@ -261,11 +262,11 @@ def test_no_secret_in_any_fault() -> None:
     assert len(found) >= 3 and SECRET not in "\n".join(found)
 
 
-@requirement("LW-45")
-@pytest.mark.parametrize(
+@mark.requirement("LW-45")
+@mark.parametrize(
     ("lyon_role", "clear"), [("writer", False), (None, False), ("follower", True)]
 )
-@pytest.mark.parametrize("named_by", ["paris", "lyon", "both"])
+@mark.parametrize("named_by", ["paris", "lyon", "both"])
 def test_one_writer_in_a_federation(lyon_role: str | None, clear: bool, named_by: str) -> None:
     paris = changed(HANDLE, "layout.site_role", "writer")
     lyon = {**changed(HANDLE, "layout.site_role", lyon_role), "name": "lyon", "zone": "lyon"}
@@ -278,21 +279,21 @@ def test_one_writer_in_a_federation(lyon_role: str | None, clear: bool, named_by
     assert clear or "lyon (host host-lyon)" in found[0]
 
 
-@requirement("LW-45")
+@mark.requirement("LW-45")
 def test_writers_that_have_nothing_to_do_with_one_another() -> None:
     paris, lyon = (changed({**HANDLE, "name": name}, "layout.site_role", "writer") for name in ("paris", "lyon"))
     assert faults(paris, inventory(paris, lyon)) == []
 
 
-@requirement("LW-45")
+@mark.requirement("LW-45")
 def test_a_site_joined_by_way_of_a_third() -> None:
     paris = changed({**HANDLE, "remotes": [REMOTE]}, "layout.site_role", "writer")
     nice = changed({**HANDLE, "name": "nice", "zone": "nice", "remotes": [REMOTE]}, "layout.site_role", "writer")
     assert "nice (host host-nice)" in faults(paris, inventory(paris, nice))[0]
 
 
-@requirement("LW-47")
-@pytest.mark.parametrize(("writer", "role"), [("paris", "writer"), ("lyon", "follower")])
+@mark.requirement("LW-47")
+@mark.parametrize(("writer", "role"), [("paris", "writer"), ("lyon", "follower")])
 def test_the_writer_named_once_for_all(writer: str, role: str) -> None:
     paris = {**HANDLE, "remotes": [REMOTE]}
     lyon = {**HANDLE, "name": "lyon", "zone": "lyon", "remotes": [{**REMOTE, "name": "paris", "zone": "paris"}]}
@@ -302,21 +303,21 @@ def test_the_writer_named_once_for_all(writer: str, role: str) -> None:
     assert site["connection"]["site_role"] == role
 
 
-@requirement("LW-47")
+@mark.requirement("LW-47")
 def test_a_typo_in_the_writers_name_is_refused() -> None:
     paris = {**HANDLE, "remotes": [REMOTE]}
     (fault,) = faults(paris, inventory(paris), "pariss")
     assert fault == "garage_layout_writer_site: 'pariss' must be the name of exactly one site; known are paris"
 
 
-@requirement("LW-47")
+@mark.requirement("LW-47")
 def test_a_site_role_that_contradicts_the_writers_name_is_refused() -> None:
     paris = changed({**HANDLE, "remotes": [REMOTE]}, "layout.site_role", "follower")
     (fault,) = faults(paris, inventory(paris), "paris")
     assert fault.startswith("garage_site.layout.site_role: 'follower' contradicts garage_layout_writer_site")
 
 
-@requirement("MH-14")
+@mark.requirement("MH-14")
 def test_the_connection_of_another_site_by_its_name() -> None:
     tenants = {"name": "tenants", "zone": "paris", "connect_to": {"site": "paris"}, "tenancy": {"buckets": [{"name": "media"}]}}
     site = normal_site(tenants, inventory(HANDLE, tenants))
@@ -324,8 +325,8 @@ def test_the_connection_of_another_site_by_its_name() -> None:
     assert site["tenancy"] == {"keys": [], "buckets": [{"name": "media"}]}
 
 
-@requirement("MH-14")
-@pytest.mark.parametrize(
+@mark.requirement("MH-14")
+@mark.parametrize(
     ("others", "words"),
     [
         ([], "must be the name of exactly one other site of the inventory, not of 0"),
@@ -339,7 +340,7 @@ def test_a_reference_that_leads_nowhere(others: list[dict], words: str) -> None:
     assert fault.startswith("garage_site.connect_to.site: ") and words in fault
 
 
-@requirement("LW-15")
+@mark.requirement("LW-15")
 def test_a_reference_to_a_follower_does_not_write() -> None:
     lyon = {**changed(HANDLE, "layout.site_role", "follower"), "name": "lyon", "zone": "lyon",
             "remotes": [{**REMOTE, "name": "paris", "zone": "paris"}]}
@@ -348,13 +349,13 @@ def test_a_reference_to_a_follower_does_not_write() -> None:
     assert site["site_role"] == site["connection"]["site_role"] == "follower"
 
 
-@requirement("LW-03", "LW-50")
+@mark.requirement("LW-03", "LW-50")
 def test_an_unset_site_role_stays_unset() -> None:
     site = normal_site(HANDLE, {})
     assert site["site_role"] is None and "site_role" not in site["connection"]
 
 
-@requirement("LW-30", "FC-016")
+@mark.requirement("LW-30", "FC-016")
 def test_the_layout_of_a_writer_with_the_nodes_of_another_site() -> None:
     paris = {**HANDLE, "replication": {"factor": 3, "zone_redundancy": 2}, "layout": {
         "site_role": "writer", "purge": True, "wait": True,
@@ -370,7 +371,7 @@ def test_the_layout_of_a_writer_with_the_nodes_of_another_site() -> None:
     }
 
 
-@requirement("FC-016")
+@mark.requirement("FC-016")
 def test_without_external_nodes_only_the_own_zone_is_touched() -> None:
     site = normal_site(changed(HANDLE, "layout", {"purge": True, "owner": {"tag": "mine"}}), {})
     assert site["layout"] == {"roles": [], "owner": {"zones": ["paris"], "tag": "mine"}, "purge_roles": True}
@@ -407,7 +408,7 @@ def test_only_what_is_needed_of_other_sites_is_looked_at() -> None:
     assert faults(HANDLE, {"a": {"garage_site": HANDLE}, "b": {"garage_site": lyon}, "c": {"other": 1}}) == []
 
 
-@requirement("MH-05")
+@mark.requirement("MH-05")
 def test_the_tenancy_of_a_site_file_has_the_options_of_the_module() -> None:
     _same_options(site_schema()["definitions"]["tenancy"], tenancy_spec(), "tenancy")
 

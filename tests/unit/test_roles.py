@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What roles and playbooks may do, and that their documents agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
+PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
+MODULES = {f"s3ops.garage.{path.stem}" for path in (ROOT / "plugins" / "modules").glob("*.py")}
+SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.include_role", "ansible.builtin.import_role"}
+NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log"}
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def tasks(entries: list[dict]) -> Iterator[dict]:
+    for entry in entries:
+        for part in ("block", "tasks"):
+            yield from tasks(entry.get(part, []))
+        if not {"block", "tasks"} & set(entry):
+            yield entry
+
+
+def all_tasks() -> list[tuple[Path, dict]]:
+    files = [*PLAYBOOKS, *(file for role in ROLES for file in (role / "tasks").glob("*.yml"))]
+    return [(file, task) for file in files for task in tasks(read(file))]
+
+
+@pytest.mark.requirement("MH-06", "MH-16", "MH-20", "MH-26", "MH-31")
+def test_only_the_admin_api_is_touched() -> None:
+    found = {action: file for file, task in all_tasks() for action in set(task) - NO_ACTION}
+    assert "s3ops.garage.layout" in found
+    assert set(found) <= MODULES | SAYING, found
+
+
+@pytest.mark.requirement("LW-48")
+@pytest.mark.parametrize("module", ["layout", "tenancy"])
+def test_sites_of_one_play_write_one_after_the_other(module: str) -> None:
+    (task,) = [task for _file, task in all_tasks() if f"s3ops.garage.{module}" in task]
+    assert task["throttle"] == 1
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_options_are_documented_with_their_defaults(role: Path) -> None:
+    options = read(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]
+    defaults = read(role / "defaults" / "main.yml")
+    assert defaults == {name: option["default"] for name, option in options.items() if "default" in option}
+    text = (role / "README.md").read_text(encoding="utf-8")
+    for name, option in options.items():
+        shown = "required" if option.get("required") else f"`{str(option['default']).lower()}`" if "default" in option else "unset"
+        assert f"| `{name}` | {shown} |" in text
+
+
+def test_an_option_means_the_same_in_every_role() -> None:
+    defaults: dict[str, Any] = {}
+    for role in ROLES:
+        for name, value in read(role / "defaults" / "main.yml").items():
+            assert defaults.setdefault(name, value) == value
