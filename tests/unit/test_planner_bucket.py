@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.s3ops.garage.plugins.module_utils._errors import InputError, NotDeclaredHere, PlanError
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import InputError, NotDeclaredHere, PlanError, Unsupported
 from ansible_collections.s3ops.garage.plugins.module_utils._models.bucket import Bucket, BucketGrant, BucketSpec, Website
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Ref
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.bucket import BucketSnapshot, plan_bucket
@@ -188,3 +188,24 @@ def test_all_faults_are_told_at_once():
     with pytest.raises(InputError) as caught:
         spec(id="x", name="A", aliases=["B"], quotas={"max_size": "1X", "max_objects": "-1"}, lifecycle_rules=[{"id": "a"}, {"id": "a"}])
     assert len(caught.value.faults) == 7
+
+
+@pytest.mark.requirement("FC-047")
+@pytest.mark.parametrize(("wanted", "needs"), [
+    ({"cors_rules": [{"allowed_origins": ["*"], "allowed_methods": ["GET"]}]}, "cors_rules needs Garage 2.3.0, this is 2.2.0"),
+    ({"lifecycle_rules": [{"id": "a", "expiration_days": 1}]}, "lifecycle_rules needs Garage 2.3.0"),
+    ({"website": {"enabled": True, "index_document": "i", "routing_rules": [{"redirect": {"host_name": "h"}}]}}, "routing_rules needs Garage 2.3.0"),
+])
+def test_what_the_server_would_ignore_is_refused_with_the_version_it_needs(wanted, needs):
+    decide = spec(name="media", **wanted)
+    for live in (None, LIVE):
+        with pytest.raises(Unsupported, match=needs):
+            plan_bucket(decide, BucketSnapshot(live, server_version=(2, 2, 0)))
+        assert plan_bucket(decide, BucketSnapshot(live, server_version=(2, 3, 0))).changed
+        # A version that nobody tells is no reason to refuse; the read-back will tell.
+        assert plan_bucket(decide, BucketSnapshot(live)).changed
+
+
+def test_clearing_what_an_old_server_cannot_have_is_no_change():
+    decide = spec(name="media", cors_rules=[], lifecycle_rules=[])
+    assert not plan_bucket(decide, BucketSnapshot(LIVE, server_version=(2, 0, 0))).changed

@@ -155,6 +155,12 @@ class BucketSpec:
         return f"bucket {self.name or self.id}"
 
     @property
+    def features(self) -> tuple[str, ...]:
+        """What this needs that not every server has, by the names of the capability table."""
+        wanted = {"cors_rules": self.cors_rules, "lifecycle_rules": self.lifecycle_rules, "routing_rules": (self.website or {}).get("routing_rules")}
+        return tuple(name for name, rules in wanted.items() if rules)
+
+    @property
     def wanted_aliases(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*([self.name] if self.name else []), *(self.aliases or ())]))
 

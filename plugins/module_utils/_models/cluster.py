@@ -194,6 +194,12 @@ def capabilities(garage_version: str | None) -> dict[str, bool | None]:
     return {feature: None if version is None else version >= since for feature, since in CAPABILITIES.items()}
 
 
+def missing_features(wanted: Iterable[str], version: tuple[int, int, int] | None) -> list[str]:
+    """What a server of this version lacks of ``wanted``, each with the version it needs; empty when the version is not known."""
+    return [f"{name} needs Garage {'.'.join(map(str, CAPABILITIES[name]))}, this is {'.'.join(map(str, version))}"
+            for name in wanted if version is not None and version < CAPABILITIES[name]]
+
+
 def unreachable_peers(nodes: Iterable[Node], after_seconds: int = 600) -> tuple[Node, ...]:
     """Nodes that are missed: with a storage role or draining, and not seen for longer than ``after_seconds`` or never."""
     return tuple(node for node in nodes if not node.up and (node.storage or node.draining)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from .._errors import NotDeclaredHere, PlanError
+from .._errors import NotDeclaredHere, PlanError, Unsupported
 from .._models.bucket import UNLIMITED, Bucket, BucketSpec, LocalAlias, Website
+from .._models.cluster import missing_features
 from .._plan import Call, Plan, Ref
 from .._translate import cors_to_api, lifecycle_to_api, routing_to_api
 
@@ -20,7 +21,7 @@ class BucketSnapshot:
     """What the planner must know: the bucket (None = absent), which bucket id holds each wanted alias that the bucket itself
     lacks, and a bucket without any alias that a create of ours in doubt left behind (garage 2.5.0, CreateBucket is two writes: GS-07).
 
-    For local aliases also the key ids by name (a Ref for a key that is still to be made), and which bucket a key knows by which name.
+    ``server_version`` is asked for when something is wanted that not every server has. For local aliases also the key ids by name (a Ref for a key that is still to be made), and which bucket a key knows by which name.
     """
 
     bucket: Bucket | None = None
@@ -28,6 +29,7 @@ class BucketSnapshot:
     orphan: Bucket | None = None
     key_ids: Mapping[str, str | Ref] = field(default_factory=dict)
     local_owners: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    server_version: tuple[int, int, int] | None = None
 
 
 def plan_bucket(spec: BucketSpec, live: BucketSnapshot) -> Plan:
@@ -37,6 +39,9 @@ def plan_bucket(spec: BucketSpec, live: BucketSnapshot) -> Plan:
     if live.bucket is None and spec.id:
         raise NotDeclaredHere(f"{spec.label}: there is no bucket with this id", hint="a bucket cannot be made with a chosen id; leave id out to make"
                               " one by name")
+    # Such a server ignores the field and answers 200 (seen on 2.2).
+    if lacking := missing_features(spec.features, live.server_version):
+        raise Unsupported(f"{spec.label}: {'; '.join(lacking)}; nothing was sent", hint="leave it out, or upgrade Garage")
     bucket = live.bucket or live.orphan
     calls: list[Call] = []
     if bucket is None:

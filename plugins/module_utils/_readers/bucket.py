@@ -18,6 +18,7 @@ from .._names import bucket_id_fault, bucket_name_fault
 from .._planners.bucket import BucketSnapshot
 from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
+from .cluster import read_version
 from .key import read_directory
 
 
@@ -32,7 +33,7 @@ def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> Bucket
         if alias not in have and (owner := find_bucket(client, globalAlias=alias)):
             owners[alias] = owner.id
     orphans = find_orphans(client, doubts) if bucket is None else []
-    snapshot = BucketSnapshot(bucket, owners, orphans[0] if orphans else None)
+    snapshot = BucketSnapshot(bucket, owners, orphans[0] if orphans else None, server_version=read_version(client) if spec.features else None)
     return snapshot if spec.local_aliases is None else with_local_aliases(snapshot, list_buckets(client), key_ids(client, spec))
 
 

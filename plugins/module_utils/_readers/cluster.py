@@ -10,14 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._client import Client
-from .._errors import ApiError, InputError, LayoutNotReady, NotAdminApi, SetupError, TransportError, Unavailable, WaitTimeout
-from .._models.cluster import Cluster, ClusterStatus, Health, missing_for, normal_version, pending_result
+from .._errors import ApiError, Denied, InputError, LayoutNotReady, NotAdminApi, SetupError, TransportError, Unavailable, WaitTimeout
+from .._models.cluster import Cluster, ClusterStatus, Health, missing_for, normal_version, parse_version, pending_result
 from .._waiter import wait_until
 
 
 def read_status(client: Client) -> ClusterStatus:
     """The nodes as the asked node sees them. One request; works before the first layout."""
     return ClusterStatus.from_api(client.call("GetClusterStatus"))
+
+
+def read_version(client: Client) -> tuple[int, int, int] | None:
+    """The version of the node that is asked; None when it does not tell, or the token may not ask."""
+    try:
+        answer = client.call("GetNodeInfo", {"node": "self"})
+    except Denied:
+        return None
+    return parse_version(next((info.get("garageVersion") for info in answer["success"].values()), None))
 
 
 def read_cluster(client: Client) -> Cluster:

@@ -6,10 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 from .._client import Client
 from .._executor import Doubts
@@ -19,13 +16,12 @@ from .._models.tenancy import TenancySpec
 from .._planners.bucket import BucketSnapshot
 from .._planners.tenancy import TenancySnapshot
 from .bucket import find_bucket, find_orphans, list_buckets, read_bucket, with_local_aliases
-from .bulk import list_bucket_infos, list_key_infos
+from .bulk import at_once, list_bucket_infos, list_key_infos
+from .cluster import read_version
 from .key import find_key, read_directory
 
 # From this many single reads on, the two bulk reads are tried first: a single read takes the server some 40 ms, all of 1,000 buckets 150 ms.
 _BULK_FROM = 8
-# More reads at a time gain nothing on a server with two cores (measured on 2.5.0).
-_READS_IN_FLIGHT = 4
 
 
 def read_tenancy(client: Client, spec: TenancySpec, doubts: Doubts = ()) -> TenancySnapshot:
@@ -48,13 +44,14 @@ def _owned(client: Client, every: list[Bucket] | None, prefix: str) -> tuple[Buc
             return None
         named = [row["id"] for row in rows if row["globalAliases"] and not row["localAliases"] and all(
             alias.startswith(prefix) for alias in row["globalAliases"])]
-        every = [bucket for bucket in _at_once(lambda id: find_bucket(client, id=id), named) if bucket]
+        every = [bucket for bucket in at_once(lambda id: find_bucket(client, id=id), named) if bucket]
     return tuple(bucket for bucket in every if bucket.aliases and not bucket.local_aliases and all(
         alias.startswith(prefix) for alias in bucket.aliases))
 
 
 def _buckets(client: Client, specs: list[BucketSpec], every: list[Bucket] | None, doubts: Doubts) -> tuple[BucketSnapshot, ...]:
-    snapshots = _at_once(lambda spec: read_bucket(client, replace(spec, local_aliases=None)), specs) if every is None else _looked_up(specs, every)
+    snapshots = at_once(lambda spec: read_bucket(client, _alone(spec)), specs) if every is None else _looked_up(specs, every)
+    version = read_version(client) if any(spec.features for spec in specs) else None
     # Several creates in doubt at once are told apart by nothing, and need not be: what they left is empty and nameless.
     if any(spec.local_aliases is not None for spec in specs):
         rows = list_buckets(client)
@@ -63,7 +60,12 @@ def _buckets(client: Client, specs: list[BucketSpec], every: list[Bucket] | None
     made = {doubt.call.binds for doubt in doubts}
     missing = [spec.label for spec, snapshot in zip(specs, snapshots, strict=True) if snapshot.bucket is None and spec.label in made]
     orphans = dict(zip(missing, find_orphans(client, doubts) if missing else ()))
-    return tuple(replace(snapshot, orphan=orphans.get(spec.label)) for spec, snapshot in zip(specs, snapshots, strict=True))
+    return tuple(replace(snapshot, orphan=orphans.get(spec.label), server_version=version) for spec, snapshot in zip(specs, snapshots, strict=True))
+
+
+def _alone(spec: BucketSpec) -> BucketSpec:
+    """The spec without what is read once for all buckets."""
+    return replace(spec, local_aliases=None, cors_rules=None, lifecycle_rules=None, website=None)
 
 
 def _looked_up(specs: list[BucketSpec], buckets: list[Bucket]) -> list[BucketSnapshot]:
@@ -86,7 +88,7 @@ def _directory(client: Client, spec: TenancySpec) -> KeyDirectory:
         listed = read_directory(client)
         lookups = _lookups(spec, listed)
     known = {key.id: key for key in listed.keys}
-    for key_id, found in zip(lookups, _at_once(lambda item: find_key(client, *item), lookups.items()), strict=True):
+    for key_id, found in zip(lookups, at_once(lambda item: find_key(client, *item), lookups.items()), strict=True):
         known.update({key_id: found} if found else {})
     return replace(listed, keys=tuple(known.values()))
 
@@ -112,12 +114,3 @@ def _only(keys: tuple[Key, ...]) -> str | None:
 
 def _needs_more(spec: KeySpec) -> bool:
     return not spec.absent and (spec.allow_create_bucket is not None or spec.secret is not None)
-
-
-def _at_once(read: Callable[[Any], Any], items: Iterable) -> list:
-    """``read`` of each item in their order, a few at a time over the one connection pool."""
-    items = list(items)
-    if len(items) < 2:
-        return [read(item) for item in items]
-    with ThreadPoolExecutor(max_workers=_READS_IN_FLIGHT) as pool:
-        return list(pool.map(read, items))
