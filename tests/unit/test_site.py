@@ -402,7 +402,8 @@ def test_only_what_is_needed_of_other_sites_is_looked_at() -> None:
             assert name in ("name", "layout", "replication", "remotes"), f"{name} of another site was read"
             return super().__getitem__(name)
 
-        get = lambda self, name, default=None: self[name] if name in self else default  # noqa: E731
+        def get(self, name: str, default: Any = None) -> Any:
+            return self[name] if name in self else default
 
     lyon = Untouchable({**HANDLE, "name": "lyon", "zone": "lyon"})
     assert faults(HANDLE, {"a": {"garage_site": HANDLE}, "b": {"garage_site": lyon}, "c": {"other": 1}}) == []
