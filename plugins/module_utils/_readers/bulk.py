@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from .._client import Client
 from .._errors import Denied, NotAdminApi, NotFound
@@ -15,6 +17,8 @@ from .._errors import Denied, NotAdminApi, NotFound
 _PAGE = 5000
 # ListBucketsInfo fails as a whole when somebody deletes a bucket while it runs (seen on 2.5.0).
 _TRIES = 3
+# More reads at a time gain nothing on a server with two cores (measured on 2.5.0).
+_READS_IN_FLIGHT = 4
 
 
 def list_bucket_infos(client: Client) -> list[dict] | None:
@@ -51,3 +55,12 @@ def _pages(ask: Callable[[dict], list[dict]], id_field: str) -> list[dict] | Non
             return rows
         # The offset is the id of the first row that is wanted.
         query = {"limit": _PAGE + 1, "offset": page[_PAGE][id_field]}
+
+
+def at_once(read: Callable[[Any], Any], items: Iterable) -> list:
+    """``read`` of each item in their order, a few at a time over the one connection pool: what is left where there is no bulk read."""
+    items = list(items)
+    if len(items) < 2:
+        return [read(item) for item in items]
+    with ThreadPoolExecutor(max_workers=_READS_IN_FLIGHT) as pool:
+        return list(pool.map(read, items))
