@@ -124,6 +124,13 @@ def test_the_last_name_stays():
         plan(known, id=ID, aliases=[], purge_aliases=True, local_aliases=[], purge_local_aliases=True)
 
 
+def test_a_bucket_that_has_no_name_is_managed_by_its_id():
+    nameless = Bucket(ID)
+    assert not plan(nameless, id=ID).changed
+    assert plan(nameless, id=ID, quotas={"max_objects": 5}).would == (f"set quotas of bucket {ID}",)
+    assert plan(nameless, id=ID, name="media").would == ("add alias media of bucket media",)
+
+
 def test_local_aliases_are_added_by_key_name_or_id_and_removed_when_purged():
     live = Bucket(ID, aliases=("media",), local_aliases=(("GK000001", "old"), ("GK000002", "same")))
     wanted = [{"key": "app", "alias": "new"}, {"key_id": "GK000002", "alias": "same"}]

@@ -53,7 +53,7 @@ def plan_bucket(spec: BucketSpec, live: BucketSnapshot) -> Plan:
     add_local, remove_local = _local_changes(spec, bucket, live)
     settings, body = _settings(spec, bucket)
     after = replace(settings, aliases=wanted, local_aliases=_local_after(bucket, add_local, remove_local))
-    if not wanted and not after.local_aliases:
+    if (bucket.aliases or bucket.local_aliases) and not wanted and not after.local_aliases:
         raise PlanError(f"{spec.label}: this would remove its last alias, and nobody could name it any more",
                         hint="keep one alias, or delete the bucket with state: absent")
     target = bucket.id or Ref(spec.label, "id")
