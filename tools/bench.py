@@ -143,7 +143,8 @@ def bench(n: int, binary: Path, folder: Path) -> list[tuple[str, Figure, Figure]
     """(case, module, bare) for one size; each side on a fresh node of its own."""
     changed = max(1, n // 100)
     rows = []
-    with Cluster(binary, folder / f"module-{n}", [Site("bench", "bench")], 1) as ours, Cluster(binary, folder / f"bare-{n}", [Site("bench", "bench")], 1) as theirs:
+    node = [Site("bench", "bench")]
+    with Cluster(binary, folder / f"module-{n}", node, 1) as ours, Cluster(binary, folder / f"bare-{n}", node, 1) as theirs:
         ours.make_ready()
         theirs.make_ready()
         bare = Bare(theirs)
@@ -158,7 +159,8 @@ def bench(n: int, binary: Path, folder: Path) -> list[tuple[str, Figure, Figure]
             say(f"{n} buckets, {case}: bare script")
             alone = measured(theirs, lambda work=work: work() or 0.0)
             rows.append((case, module, alone))
-            say(f"  module {module.seconds:.1f} s, {module.requests} requests, {module.megabytes:.0f} MB; bare {alone.seconds:.1f} s, {alone.requests} requests")
+            say(f"  module {module.seconds:.1f} s, {module.requests} requests, {module.megabytes:.0f} MB;"
+                f" bare {alone.seconds:.1f} s, {alone.requests} requests")
         bare.close()
     return rows
 
@@ -178,8 +180,8 @@ def page(start: float, results: dict[int, list[tuple[str, Figure, Figure]]]) -> 
     for n, rows in results.items():
         for case, module, alone in rows:
             own = max(module.seconds - start, 0.0)
-            lines.append(f"| {n:,} | {case} | {module.seconds:.1f} s | {alone.seconds:.1f} s | {own / alone.seconds:.2f} | {module.requests:,} / {alone.requests:,} |"
-                         f" {1000 * own / n:.1f} ms | {module.megabytes:.0f} MB |")
+            lines.append(f"| {n:,} | {case} | {module.seconds:.1f} s | {alone.seconds:.1f} s | {own / alone.seconds:.2f} |"
+                         f" {module.requests:,} / {alone.requests:,} | {1000 * own / n:.1f} ms | {module.megabytes:.0f} MB |")
     return "\n".join(lines) + "\n"
 
 

@@ -75,7 +75,8 @@ SERVED: dict[str, str] = {
 }
 
 _ALIAS = {"bucketId": ID, "globalAlias": "bucket: aliases", "localAlias": "bucket: local_aliases.alias", "accessKeyId": "bucket: local_aliases.key"}
-_RIGHTS = {"bucketId": "grant: bucket_id", "accessKeyId": "grant: key_id", **{f"permissions.{right}": f"grant: {right}" for right in ("read", "write", "owner")}}
+_RIGHTS = {"bucketId": "grant: bucket_id", "accessKeyId": "grant: key_id",
+           **{f"permissions.{right}": f"grant: {right}" for right in ("read", "write", "owner")}}
 _KEY = {"name": "key: name", "expiration": "key: expiration", "neverExpires": "key: expiration", "allow.createBucket": "key: allow_create_bucket",
         "deny.createBucket": "key: allow_create_bucket"}
 _TOKEN = {"name": "admin_token: name", "scope": "admin_token: scope", "expiration": "admin_token: expiration", "neverExpires": "admin_token: expiration"}

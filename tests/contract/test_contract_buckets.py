@@ -99,7 +99,7 @@ def test_lists_are_sorted_and_name_local_aliases(server: Server) -> None:
 
 
 def test_pages_begin_at_the_offset_and_have_no_upper_bound(server: Server) -> None:
-    for _ in range(3):
+    for dummy in range(3):
         server.make_bucket()
     ids = [row["id"] for row in server.ok("ListBuckets", {"limit": 1000000})]
     pages = {

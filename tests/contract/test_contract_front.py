@@ -67,8 +67,8 @@ def test_an_empty_parameter_is_none_and_a_repeated_one_is_refused(server: Server
     bucket = server.make_bucket()
     assert server.call("GetBucketInfo", {"id": bucket["id"], "globalAlias": ""}).data["id"] == bucket["id"]
     assert server.call("GetBucketInfo", {"id": bucket["id"], "unknown": "x"}).data["id"] == bucket["id"]
-    assert server.refusal("GetBucketInfo", {"id": [bucket["id"], bucket["id"]]}) == (400, "InvalidRequest",
-                                                                                   "Bad request: Query parameter repeated: 'id'")
+    refusal = server.refusal("GetBucketInfo", {"id": [bucket["id"], bucket["id"]]})
+    assert refusal == (400, "InvalidRequest", "Bad request: Query parameter repeated: 'id'")
 
 
 def test_an_unknown_field_is_ignored(server: Server) -> None:

@@ -55,7 +55,7 @@ def test_any_name_is_found_again(server: Server, name: str) -> None:
 
 def test_search_takes_a_whole_name_or_the_beginning_of_an_id(server: Server) -> None:
     name = server.name("search")
-    keys = [server.make_key(name) for _ in range(2)]
+    keys = [server.make_key(name) for dummy in range(2)]
     assert server.ok("GetKeyInfo", {"search": keys[0]["accessKeyId"][:20].lower()})["accessKeyId"] == keys[0]["accessKeyId"]
     assert server.refusal("GetKeyInfo", {"search": name}) == (400, "InvalidRequest", "Bad request: 2 matching keys")
     nothing = server.refusal("GetKeyInfo", {"search": name[:-1] + "none"})
@@ -65,7 +65,7 @@ def test_search_takes_a_whole_name_or_the_beginning_of_an_id(server: Server) -> 
 
 def test_many_matches_are_counted_up_to_ten(server: Server) -> None:
     name = server.name("many")
-    for _ in range(11):
+    for dummy in range(11):
         server.make_key(name)
     assert server.refusal("GetKeyInfo", {"search": name}) == (400, "InvalidRequest", "Bad request: 10 matching keys")
 
@@ -192,7 +192,7 @@ def test_only_true_acts_and_denying_comes_last(server: Server) -> None:
 
 
 def test_keys_are_listed_by_id_and_in_pages(server: Server) -> None:
-    for _ in range(3):
+    for dummy in range(3):
         server.make_key()
     ids = [row["id"] for row in server.ok("ListKeys", {"limit": 1000000})]
     assert ids == sorted(ids)

@@ -188,7 +188,7 @@ def test_a_deleted_key_leaves_no_grant(server: Server) -> None:
 
 
 def test_all_keys_of_a_bucket_are_there_in_whatever_order(server: Server) -> None:
-    bucket, keys = server.make_bucket(), [server.make_key() for _ in range(4)]
+    bucket, keys = server.make_bucket(), [server.make_key() for dummy in range(4)]
     for key in keys:
         server.grant(bucket, key, read=True)
     assert {row["accessKeyId"]: row["name"] for row in server.bucket(bucket["id"])["keys"]} == {key["accessKeyId"]: key["name"] for key in keys}

@@ -135,7 +135,7 @@ def test_a_long_walk_shows_no_difference(real_node: OverHttp, version: Version, 
     choose = random.Random(1)
     walker = Walker(InMemory(version, description), real_node)
     differences = []
-    for _ in range(STEPS):
+    for dummy in range(STEPS):
         differences.append(choose.choice(steps(choose, walker))())
     for bucket in walker.buckets:
         differences.append(walker.call("GetBucketInfo", {"id": bucket}))

@@ -81,10 +81,10 @@ class Exchange:
         """Take the request off the wire and note it. Without ``body`` only its head is taken."""
         while b"\r\n\r\n" not in self.buffer:
             self._more()
-        head, _, rest = bytes(self.buffer).partition(b"\r\n\r\n")
+        head, dummy, rest = bytes(self.buffer).partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
         method, target, _version = first.split(" ", 2)
-        request = Request(method, target, {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)})
+        request = Request(method, target, {name.strip().lower(): value.strip() for name, dummy, value in (line.partition(":") for line in lines)})
         self.server.requests.append(request)
         self.buffer[:] = rest
         length = int(request.headers.get("content-length", 0)) if body else 0
@@ -382,7 +382,7 @@ def tunnel() -> Step:
     """What a proxy does with CONNECT: pass bytes both ways until either side ends."""
 
     def step(exchange: Exchange) -> None:
-        host, _, port = exchange.read().target.rpartition(":")
+        host, dummy, port = exchange.read().target.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as upstream:
             exchange.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
             back = threading.Thread(target=_pump, args=(upstream, exchange.connection), daemon=True)

@@ -46,7 +46,7 @@ def refused(client, endpoint, kind, **options):
     with pytest.raises(_errors.GarageError) as caught:
         client.call(endpoint, **options)
     found = caught.value
-    assert type(found) is kind
+    assert found.__class__ is kind
     assert TOKEN not in f"{found!r} {found.message} {found.hint} {found.data()} {getattr(found, 'server_message', '')} {client.warnings}"
     return found
 

@@ -41,7 +41,7 @@ class Site:
 
     def __init__(self, zones: list[str], factor: int = 1, layout: int = 0, **options: Any) -> None:
         self.garage = FakeGarage(layout=False, replication_factor=factor, **options.pop("garage", {}))
-        for _ in zones[1:]:
+        for dummy in zones[1:]:
             self.garage.add_node()
         self.ids = [node.id for node in self.garage.state.nodes]
         self.zones = dict(zip(self.ids, zones, strict=True))
@@ -111,7 +111,7 @@ def before_each(endpoint: str, act: Callable[[], None], times: int = 1) -> Calla
 def test_a_first_layout_costs_one_apply_and_a_second_run_sends_no_write():
     site = Site(["paris", "paris", "lyon"], factor=3)
     roles = [site.role(number) for number in range(3)]
-    predicted, _ = site.run(*roles, check=True, replication_factor=3)
+    predicted, dummy = site.run(*roles, check=True, replication_factor=3)
     assert site.sent == READS
     outcome, beside = site.run(*roles, replication_factor=3)
     assert site.sent == [*READS, *READS, UPDATE, APPLY, *READS]
@@ -136,7 +136,7 @@ def test_unset_sends_what_a_writer_sends():
         site.client = Client(site.transport, site_role=site_role, retry_delay=0)
         suboptions = {name: option.get("default") for name, option in layout_spec()["roles"]["options"].items()}
         params = {name: option.get("default") for name, option in {**layout_spec(), **wait_spec()}.items()}
-        _, beside = run_layout(site.client, params | {"roles": [suboptions | site.role(0)]}, check=False)
+        dummy, beside = run_layout(site.client, params | {"roles": [suboptions | site.role(0)]}, check=False)
         sent.append(site.transport.sent)
         assert (beside["site_role"], beside["layout_writer"], beside["reason"]) == (site_role, True, "WriterSite")
         assert (beside["pending"], beside["awaiting"]) == (False, None)
@@ -147,13 +147,13 @@ def test_unset_sends_what_a_writer_sends():
 @requirement("OP-118", "FC-007")
 def test_stage_only_then_apply():
     site = Site(["paris", "paris"], layout=1)
-    outcome, _ = site.run(site.role(1), apply=False)
+    outcome, dummy = site.run(site.role(1), apply=False)
     assert site.writes == [UPDATE]
     assert (outcome.result["version"], [role["id"] for role in outcome.result["staged"]["roles"]]) == (1, [site.ids[1]])
-    again, _ = site.run(site.role(1), apply=False)
+    again, dummy = site.run(site.role(1), apply=False)
     assert not again.plan.changed
     assert site.writes == [UPDATE]
-    applied, _ = site.run(site.role(1))
+    applied, dummy = site.run(site.role(1))
     assert site.writes == [UPDATE, APPLY]
     assert applied.result["version"] == 2
 
@@ -163,7 +163,7 @@ def test_a_redundancy_survives_its_apply_and_is_not_staged_again():
     site = Site(["paris", "lyon"], factor=2, layout=2)
     site.run(zone_redundancy="1")
     assert site.bodies(UPDATE) == [{"roles": [], "parameters": {"zoneRedundancy": {"atLeast": 1}}}]
-    again, _ = site.run(zone_redundancy="1")
+    again, dummy = site.run(zone_redundancy="1")
     assert not again.plan.changed
     assert site.writes == [UPDATE, APPLY]
 
@@ -174,7 +174,7 @@ def test_a_redundancy_survives_its_apply_and_is_not_staged_again():
 def test_a_faster_writer_who_did_the_same_is_success():
     site = Site(["paris", "paris"], layout=1)
     before_each(APPLY, lambda: site.write({}))(site)
-    outcome, _ = site.run(site.role(1))
+    outcome, dummy = site.run(site.role(1))
     assert site.writes == [UPDATE, APPLY]
     assert outcome.plan.changed
     assert outcome.result["version"] == 2
@@ -190,7 +190,7 @@ def test_a_faster_writer_is_answered_by_one_fresh_attempt():
         site.write({site.ids[2]: Role("paris", GIB, ())})
 
     before_each(APPLY, other)(site)
-    outcome, _ = site.run(site.role(1))
+    outcome, dummy = site.run(site.role(1))
     assert site.writes == [UPDATE, APPLY, UPDATE, APPLY]
     assert site.bodies(APPLY) == [{"version": 2}, {"version": 3}]
     assert outcome.result["version"] == 3
@@ -244,7 +244,7 @@ def test_a_foreign_change(mode, writes):
             site.run(site.role(2), foreign_staged=mode)
         assert site.staged == {site.ids[1]: None}
     else:
-        outcome, _ = site.run(site.role(2), foreign_staged=mode)
+        outcome, dummy = site.run(site.role(2), foreign_staged=mode)
         left = [site.ids[0], site.ids[2]] if mode == "include" else site.ids
         assert [role["id"] for role in outcome.result["roles"]] == sorted(left)
     assert site.writes == writes
@@ -258,10 +258,10 @@ def test_a_server_that_shows_removals_of_nothing():
     site = Site(["paris"], layout=1, garage={"version": "2.3.0"})
     site.state.staged["f" * 64] = None
     assert site.garage.handle("GET", "/v2/GetClusterLayout")[1]["stagedRoleChanges"] == [{"id": "f" * 64, "remove": True}]
-    outcome, _ = site.run(site.role(0))
+    outcome, dummy = site.run(site.role(0))
     assert not outcome.plan.changed
     assert site.writes == []
-    changed, _ = site.run(site.role(0, capacity="2GiB"))
+    changed, dummy = site.run(site.role(0, capacity="2GiB"))
     assert changed.result["version"] == 2
 
 
@@ -302,7 +302,7 @@ def test_a_refused_update_stages_nothing():
 @pytest.mark.parametrize("number", [3, 4])
 def test_a_write_of_unknown_fate_is_looked_at_and_never_doubled(fault, number):
     site = Site(["paris"], faults={number: fault})
-    outcome, _ = site.run(site.role(0))
+    outcome, dummy = site.run(site.role(0))
     assert outcome.result["version"] == 1
     assert site.state.current.version == 1
     assert site.staged == {}
@@ -316,7 +316,7 @@ def test_after_a_fault_the_next_run_finishes():
         site.run(site.role(0))
     assert caught.value.done == (f"stage: set the role of {site.ids[0][:16]}",)
     site.transport.faults.clear()
-    outcome, _ = site.run(site.role(0))
+    outcome, dummy = site.run(site.role(0))
     assert outcome.plan.would == ("apply layout version 1",)
     assert outcome.result["version"] == 1
 
@@ -361,7 +361,7 @@ def test_a_wait_after_a_change_that_ends_says_what_was_done_and_the_next_run_goe
     site.garage.state.nodes[1].up = True
     site.garage.state.settle()
     site.transport.sent.clear()
-    outcome, _ = site.run(site.role(2), wait=True, wait_timeout=0)
+    outcome, dummy = site.run(site.role(2), wait=True, wait_timeout=0)
     assert not outcome.plan.changed
     assert site.writes == []
 
@@ -376,7 +376,7 @@ def test_waiting_ends_when_the_nodes_have_caught_up(monkeypatch):
         site.garage.state.settle()
 
     monkeypatch.setattr(_waiter.time, "sleep", come_back)
-    outcome, _ = site.run(site.role(0, capacity="2GiB"), wait=True, wait_timeout=60)
+    outcome, dummy = site.run(site.role(0, capacity="2GiB"), wait=True, wait_timeout=60)
     assert outcome.result["version"] == 3
 
 
@@ -384,7 +384,7 @@ def test_waiting_ends_when_the_nodes_have_caught_up(monkeypatch):
 def test_check_mode_foretells_what_a_run_that_waits_would_do():
     site = Site(["paris", "paris"], layout=2)
     drain(site)
-    outcome, _ = site.run(site.role(0, capacity="2GiB"), wait=True, wait_timeout=0, check=True)
+    outcome, dummy = site.run(site.role(0, capacity="2GiB"), wait=True, wait_timeout=0, check=True)
     assert outcome.plan.changed
     assert site.writes == []
     with pytest.raises(PlanError, match="still draining"):
@@ -421,7 +421,7 @@ def test_no_preview_where_something_is_staged_already(options, asked):
     site = Site(["paris", "paris", "paris"], layout=2)
     staged = {site.ids[2]: Role("paris", GIB, ())} if asked else {site.ids[1]: None}
     site.state.staged.update(staged)
-    _, beside = site.run(site.role(2), check=True, preview=True, **options)
+    dummy, beside = site.run(site.role(2), check=True, preview=True, **options)
     assert site.writes == []
     assert site.staged == staged
     assert (beside["preview"] is not None) is asked
@@ -461,7 +461,7 @@ def test_a_preview_does_not_drop_what_somebody_stages_in_the_same_moment():
 @requirement("FC-022")
 def test_nodes_that_would_hold_nothing_are_named():
     site = Site(["paris", "lyon", "rome", "paris"], factor=3, layout=3)
-    _, beside = site.run(site.role(3), check=True, preview=True)
+    dummy, beside = site.run(site.role(3), check=True, preview=True)
     assert beside["preview"]["nodes_without_partitions"] == [site.ids[3]]
     assert beside["preview"]["moved_partitions"] == 0
 
@@ -514,10 +514,10 @@ def test_a_follower_may_be_told_to_fail():
 def test_a_follower_goes_on_when_the_writer_has_removed_the_role():
     site = Site(["paris", "lyon"], layout=2)
     gone = site.role(1, state="absent", zone=None, capacity=None)
-    _, beside = site.run(gone, follower=True)
+    dummy, beside = site.run(gone, follower=True)
     assert (beside["pending"], beside["awaiting"]["reason"]) == (True, "pending_role_removal")
     site.write({site.ids[1]: None})
-    _, beside = site.run(gone, follower=True)
+    dummy, beside = site.run(gone, follower=True)
     assert (beside["pending"], beside["awaiting"]["reason"]) == (False, "nothing_pending")
 
 
@@ -542,7 +542,7 @@ def test_facts_need_no_right_to_preview():
     site.state.staged[site.ids[1]] = Role("paris", GIB, ())
     assert read_layout_info(site.client)["preview"]["moved_partitions"] is not None
     scope = ["GetClusterLayout", "GetClusterStatus", "GetClusterLayoutHistory"]
-    _, token = site.garage.handle("POST", "/v2/CreateAdminToken", body={"name": "reader", "scope": scope})
+    dummy, token = site.garage.handle("POST", "/v2/CreateAdminToken", body={"name": "reader", "scope": scope})
     reader = Client(FakeTransport(site.garage, token=token["secretToken"]), retry_delay=0)
     facts = read_layout_info(reader)
     assert facts["preview"] is None
@@ -576,9 +576,9 @@ def test_check_mode_foretells_and_a_second_run_finds_nothing_to_do(layout, decla
     options |= {"zone_redundancy": redundancy, "require_settled": False}
     before = dict(site.staged)
     try:
-        foretold, _ = site.run(*roles, check=True, **options)
+        foretold, dummy = site.run(*roles, check=True, **options)
         assert site.writes == []
-        outcome, _ = site.run(*roles, **options)
+        outcome, dummy = site.run(*roles, **options)
     except PlanError:
         assert site.writes == []
         assert site.staged == before
@@ -586,7 +586,7 @@ def test_check_mode_foretells_and_a_second_run_finds_nothing_to_do(layout, decla
     assert foretold.plan.would == outcome.plan.would == outcome.done
     assert _known(foretold.result) == _known(outcome.result)
     site.transport.sent.clear()
-    again, _ = site.run(*roles, **options)
+    again, dummy = site.run(*roles, **options)
     assert not again.plan.changed
     assert site.writes == []
     if options["apply"] and options["foreign_staged"] != "fail":

@@ -29,7 +29,7 @@ def paths(pattern):
 
 def exit_faults(path, text):
     found = [(node.lineno, node.attr) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
-    found += [(line, value) for line, value in strings(text)]
+    found += strings(text)
     return [f"{path}:{line}: {name} belongs to the runner" for line, name in found if name in ("exit_json", "fail_json") and path != RUNNER]
 
 

@@ -191,7 +191,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     cluster = Cluster(program(tmp_path / "garage", "exit 1"), tmp_path / "cluster", [PARIS], 1)
     with pytest.raises(SetupError):
         cluster.start()
-    made = [path for path in [cluster.folder, *cluster.folder.rglob("*")]]
+    made = [cluster.folder, *cluster.folder.rglob("*")]
     assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_file()} == {0o600}
     assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_dir()} == {0o700}
 

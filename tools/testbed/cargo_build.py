@@ -143,7 +143,6 @@ class _Progress:
             log.write(piece + b"\n")
 
 
-
 def _elapsed(started: float) -> str:
     minutes, seconds = divmod(int(time.monotonic() - started), 60)
     return f"{minutes} min {seconds:02} s"
