@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.unit.test_static_modules import spec_of  # noqa: F401  (a fixture)
 from tools.coverage import FIELDS, PAGE, SERVED, page, printed_calls
 
 
@@ -26,15 +25,15 @@ def test_the_page_is_what_the_binary_says_today(calls):
 
 
 @pytest.mark.parametrize("target", sorted({line for lines in FIELDS.values() for line in lines.values() if not line.startswith("(")}))
-def test_an_option_that_is_named_exists(spec_of, target):  # noqa: F811
-    module, _, option = target.partition(": ")
+def test_an_option_that_is_named_exists(spec_of, target):
+    module, dummy, option = target.partition(": ")
     options = spec_of(module)["argument_spec"]
     for part in option.split("."):
         assert part in options, f"{module} has no option {option}"
         options = options[part].get("options", {})
 
 
-def test_modules_that_are_named_exist(spec_of):  # noqa: F811
+def test_modules_that_are_named_exist(spec_of):
     for line in SERVED.values():
         for module in [] if line.startswith("(") else re.split(", ", line):
             assert spec_of(module)

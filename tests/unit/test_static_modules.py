@@ -20,26 +20,6 @@ SECRET = re.compile(r"secret|token|passw|(^|_)key($|_)", re.I)
 DICT_METHODS = set(dir({}))
 
 
-class Captured(Exception):
-    """What a module gave to AnsibleModule."""
-
-
-@pytest.fixture
-def spec_of(monkeypatch):
-    """spec_of(name) -> the keyword arguments a module makes its AnsibleModule with."""
-
-    def capture(**arguments):
-        raise Captured(arguments)
-
-    def find(name):
-        monkeypatch.setattr(_runner, "AnsibleModule", capture)
-        with pytest.raises(Captured) as caught:
-            importlib.import_module(f"{COLLECTION}modules.{name}").main()
-        return caught.value.args[0]
-
-    return find
-
-
 def documentation(name):
     """DOCUMENTATION with its fragments taken in, as ansible-doc does: what the module itself says of an option beats the fragment."""
     document = yaml.safe_load(TEXTS[name]["DOCUMENTATION"])
