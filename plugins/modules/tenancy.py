@@ -263,6 +263,7 @@ options:
   purge_keys:
     description:
       - Whether to delete keys that belong to O(owner) and are not declared. Refused when the server may not have listed all keys.
+      - A key that a grant or a local alias of this document names is needed by it, and stays.
     type: bool
     default: false
   purge_buckets:

@@ -134,19 +134,21 @@ def test_a_bucket_that_has_no_name_is_managed_by_its_id():
 def test_local_aliases_are_added_by_key_name_or_id_and_removed_when_purged():
     live = Bucket(ID, aliases=("media",), local_aliases=(("GK000001", "old"), ("GK000002", "same")))
     wanted = [{"key": "app", "alias": "new"}, {"key_id": "GK000002", "alias": "same"}]
-    decided = plan(live, name="media", local_aliases=wanted, key_ids={"app": "GK000001"})
+    decided = plan(live, name="media", local_aliases=wanted, key_ids={"app": "GK000001", "GK000002": "GK000002"})
     assert sent(decided) == [("AddBucketAlias", None, {"bucketId": ID, "localAlias": "new", "accessKeyId": "GK000001"})]
-    decided = plan(live, name="media", local_aliases=wanted, purge_local_aliases=True, key_ids={"app": "GK000001"})
+    decided = plan(live, name="media", local_aliases=wanted, purge_local_aliases=True, key_ids={"app": "GK000001", "GK000002": "GK000002"})
     assert decided.would == ("add local alias new of key app for bucket media", "remove local alias old of key GK000001 for bucket media")
     assert decided.after["local_aliases"] == [{"key_id": "GK000001", "alias": "new"}, {"key_id": "GK000002", "alias": "same"}]
     assert not plan(live, name="media", local_aliases=[], key_ids={}).changed
 
 
 def test_a_local_alias_of_nobody_or_of_another_bucket_is_refused():
-    with pytest.raises(NotDeclaredHere, match="'ghost'"):
-        plan(name="media", local_aliases=[{"key": "ghost", "alias": "mine"}])
+    for ghost in ({"key": "ghost"}, {"key_id": "ghost-id"}):
+        with pytest.raises(NotDeclaredHere, match="'ghost"):
+            plan(name="media", local_aliases=[{**ghost, "alias": "mine"}])
     with pytest.raises(PlanError, match=f"names bucket {OTHER}"):
-        plan(name="media", local_aliases=[{"key_id": "GK000001", "alias": "mine"}], local_owners={("GK000001", "mine"): OTHER})
+        plan(name="media", local_aliases=[{"key_id": "GK000001", "alias": "mine"}], key_ids={"GK000001": "GK000001"},
+             local_owners={("GK000001", "mine"): OTHER})
     with pytest.raises(InputError, match=r"local_aliases\[0\]: set either key or key_id; local_aliases\[1\].alias"):
         spec(name="media", local_aliases=[{"alias": "mine"}, {"key": "a", "alias": "A"}])
 

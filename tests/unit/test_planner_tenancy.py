@@ -345,3 +345,18 @@ def test_the_call_in_doubt_is_the_one_that_failed():
     with pytest.raises(TransportError):
         converge(task, Server(fails=TransportError("cut", sent=True, endpoint="CreateBucket"), at=1))
     assert [doubt.call.why for doubt in seen] == ["create bucket bbb"]
+
+
+def test_a_key_that_the_document_names_is_not_purged():
+    there = live(bucket(1, "app-media"), keys=[key(1, "app-a"), key(2, "app-b"), key(3, "app-c"), key(4, "other")])
+    document = {"buckets": [{"name": "app-media", "grants": [{"key": "app-a", "read": True}], "local_aliases": [{"key_id": kid(2), "alias": "mine"}]}],
+                "owner": {"prefix": "app-"}, "purge_keys": True}
+    plan = plan_tenancy(TenancySpec.from_params(document), there)
+    assert [call.query["id"] for call in plan.calls if call.endpoint == "DeleteKey"] == [kid(3)]
+
+
+def test_a_local_alias_of_a_key_that_is_nowhere_or_shall_be_gone_is_refused():
+    with pytest.raises(NotDeclaredHere, match=r"buckets\[0\].local_aliases: there is no access key GK"):
+        plan_tenancy(spec(buckets=[{"name": "media", "local_aliases": [{"key_id": kid(9), "alias": "mine"}]}]), live(None))
+    with pytest.raises(InputError, match=r"buckets\[0\].local_aliases\[0\].key: 'app' is declared absent"):
+        spec(keys=[{"name": "app", "state": "absent"}], buckets=[{"name": "media", "local_aliases": [{"key": "app", "alias": "mine"}]}])

@@ -63,7 +63,9 @@ class TenancySpec:
             faults.append(f"max_in_flight: {params['max_in_flight']} must be 1 or more")
         faults += [*_keys_twice(keys), *_buckets_twice(buckets)]
         for index, item in enumerate(buckets):
-            faults += [] if item.get("state") == "absent" else _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)
+            if item.get("state") != "absent":
+                faults += _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)
+                faults += _of_the_absent(item.get("local_aliases") or [], f"buckets[{index}].local_aliases", keys)
         if faults:
             raise InputError([where + fault for fault in faults])
         return spec
@@ -102,12 +104,21 @@ def _buckets_twice(buckets: list[Mapping]) -> list[str]:
 
 def _grant_faults(grants: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:
     """What is wrong with the grants of one bucket as seen from the declared keys."""
-    named = [(grant.get(option), option, f"{path}[{index}].{option}") for index, grant in enumerate(grants) for option in ("key", "key_id")]
     # A key that is declared with a name and an id is one key, whichever of the two a grant gives.
     ids = {key["name"]: key["id"] for key in keys if key.get("name") is not None and key.get("id") is not None}
+    return [*_twice((ids.get(value, value) if option == "key" else value, where) for value, option, where in _named_keys(grants, path)),
+            *_of_the_absent(grants, path, keys)]
+
+
+def _of_the_absent(rows: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:
+    """Those of ``rows`` (grants, local aliases) that are for a key that shall be gone."""
     gone = {(option, key.get(name)) for key in keys if key.get("state") == "absent" for option, name in (("key", "name"), ("key_id", "id"))}
-    return [*_twice((ids.get(value, value) if option == "key" else value, where) for value, option, where in named),
-            *(f"{where}: {value!r} is declared absent" for value, option, where in named if value is not None and (option, value) in gone)]
+    return [f"{where}: {value!r} is declared absent" for value, option, where in _named_keys(rows, path)
+            if value is not None and (option, value) in gone]
+
+
+def _named_keys(rows: list[Mapping], path: str) -> list[tuple[str | None, str, str]]:
+    return [(row.get(option), option, f"{path}[{index}].{option}") for index, row in enumerate(rows) for option in ("key", "key_id")]
 
 
 def _twice(values: Iterable[tuple[str | None, str]]) -> list[str]:

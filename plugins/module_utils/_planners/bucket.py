@@ -21,7 +21,8 @@ class BucketSnapshot:
     """What the planner must know: the bucket (None = absent), which bucket id holds each wanted alias that the bucket itself
     lacks, and a bucket without any alias that a create of ours in doubt left behind (garage 2.5.0, CreateBucket is two writes: GS-07).
 
-    ``server_version`` is asked for when something is wanted that not every server has. For local aliases also the key ids by name (a Ref for a key that is still to be made), and which bucket a key knows by which name.
+    ``server_version`` is asked for when something is wanted that not every server has. For local aliases also the id of each key by the name or id it
+    was told by (a Ref for a key that is still to be made), and which bucket a key knows by which name.
     """
 
     bucket: Bucket | None = None
@@ -101,7 +102,7 @@ def _alias_call(endpoint: str, spec: BucketSpec, target: object, alias: str) -> 
 
 def _local_changes(spec: BucketSpec, bucket: Bucket, live: BucketSnapshot) -> tuple[list[tuple[str | Ref, LocalAlias]], list[tuple[str, str]]]:
     """The local aliases to add, each with its key's id, and those to remove. Raises NotDeclaredHere or PlanError."""
-    rows = [(row.key_id or live.key_ids.get(row.key), row) for row in spec.local_aliases or ()]
+    rows = [(live.key_ids.get(row.selector), row) for row in spec.local_aliases or ()]
     unknown = sorted({row.selector for key_id, row in rows if key_id is None})
     if unknown:
         raise NotDeclaredHere(f"{spec.label}: there is no access key {', '.join(map(repr, unknown))} to have a local alias", hint="declare the key first")

@@ -105,7 +105,8 @@ class _Keys:
         self._ids: dict[KeySpec, str] = {}
         self.plans = [faults.attempt(f"keys[{index}]", self._plan, spec, live.now) for index, spec in enumerate(specs)]
         faults.same_twice((f"keys[{index}]", self._ids.get(spec)) for index, spec in enumerate(specs))
-        self.declared_ids = set(self._ids.values())
+        # Declared, or named by a grant or a local alias of the document: what it refers to, it does not purge.
+        self.needed_ids = set(self._ids.values())
         self.leaving = {self._ids[spec] for spec in specs if spec.absent and spec in self._ids}
 
     def party(self, grant: GrantSpec) -> Party:
@@ -121,6 +122,7 @@ class _Keys:
             raise NotDeclaredHere(f"there is no {grant.key_label}, neither in this document nor on the server", hint="declare it under keys")
         if key.id in self.leaving:
             raise PlanError(f"{grant.key_label} is declared absent")
+        self.needed_ids.add(key.id)
         return Party(spec.name if spec and spec.name else key.name, key.id)
 
     def _plan(self, spec: KeySpec, now: datetime | None) -> Plan:
@@ -143,7 +145,7 @@ class _Purged:
         self.keys = [] if not spec.purge_keys else [
             plan_key(KeySpec(id=key.id, name=key.name, absent=True), KeySnapshot(key, live.now))
             for key in faults.attempt("purge_keys", _complete, listed, "keys") or () if key.name.startswith(spec.owner_prefix)
-            and key.id not in keys.declared_ids]
+            and key.id not in keys.needed_ids]
 
 
 def _complete(listed: tuple | None, what: str) -> tuple:
@@ -173,9 +175,9 @@ class _Part:
 def _part(path: str, entry: BucketEntry, snapshot: BucketSnapshot, keys: _Keys, faults: _Faults) -> _Part:
     spec, live = entry.spec, snapshot.bucket or snapshot.orphan
     if spec.local_aliases:
-        names = {row.key for row in spec.local_aliases if row.key is not None}
-        parties = {name: faults.attempt(f"{path}.local_aliases", keys.party, GrantSpec(key=name)) for name in sorted(names)}
-        snapshot = replace(snapshot, key_ids={name: party.target for name, party in parties.items() if party})
+        meant = {row.selector: GrantSpec(key=row.key, key_id=row.key_id) for row in spec.local_aliases}
+        parties = {selector: faults.attempt(f"{path}.local_aliases", keys.party, key) for selector, key in meant.items()}
+        snapshot = replace(snapshot, key_ids={selector: party.target for selector, party in parties.items() if party})
         if None in parties.values():
             return _Part(entry, live, None)
     part = _Part(entry, live, faults.attempt(path, plan_bucket, spec, snapshot))

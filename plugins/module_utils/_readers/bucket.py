@@ -19,7 +19,7 @@ from .._planners.bucket import BucketSnapshot
 from .._translate import snake_case
 from .._units import parse_server_time, seconds_before
 from .cluster import read_version
-from .key import read_directory
+from .key import find_key, read_directory
 
 
 def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> BucketSnapshot:
@@ -38,12 +38,11 @@ def read_bucket(client: Client, spec: BucketSpec, doubts: Doubts = ()) -> Bucket
 
 
 def key_ids(client: Client, spec: BucketSpec) -> dict[str, str]:
-    """The ids of the keys that local aliases name. Raises Ambiguous; a name that no key has is left out."""
-    names = {row.key for row in spec.local_aliases or () if row.key is not None}
-    if not names:
-        return {}
-    directory = read_directory(client)
-    return {name: key.id for name in sorted(names) if (key := directory.by_name(name))}
+    """The ids of the keys that local aliases tell by name or id. Raises Ambiguous; what no key has is left out."""
+    rows = spec.local_aliases or ()
+    directory = read_directory(client) if any(row.key is not None for row in rows) else None
+    found = {row.selector: find_key(client, row.key_id) if row.key is None else directory.by_name(row.key) for row in rows}
+    return {selector: key.id for selector, key in found.items() if key}
 
 
 def with_local_aliases(snapshot: BucketSnapshot, rows: list[dict], ids: Mapping) -> BucketSnapshot:

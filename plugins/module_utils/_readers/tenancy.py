@@ -101,9 +101,10 @@ def _lookups(spec: TenancySpec, listed: KeyDirectory) -> dict[str, bool]:
         key_id = key.id if key.id is not None else _only(listed.listed(key.name))
         if key_id is not None and (_needs_more(key) if listed.by_id(key_id) else not listed.complete):
             wanted[key_id] = key.secret is not None
-    for grant in spec.grants:
-        if grant.key_id is not None and not listed.complete and not listed.by_id(grant.key_id):
-            wanted.setdefault(grant.key_id, False)
+    aliases = [row for entry in spec.buckets for row in entry.spec.local_aliases or ()]
+    for row in (*spec.grants, *aliases):
+        if row.key_id is not None and not listed.complete and not listed.by_id(row.key_id):
+            wanted.setdefault(row.key_id, False)
     return wanted
 
 
