@@ -33,7 +33,7 @@ def ad_hoc(cluster: Cluster) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
 
 
-@pytest.mark.requirement("FC-125", "MH-01", "LW-51")
+@pytest.mark.requirement("FC-125", "LW-13", "MH-01")
 def test_up_twice_and_stop(garage_binary: Path, tmp_path: Path) -> None:
     folder = tmp_path / "quickstart"
     try:

@@ -129,7 +129,7 @@ def test_a_fault_at_one_site_stops_all_before_anything_is_sent(federation: Feder
     assert federation.take("paris") == federation.take("lyon") == []
 
 
-@pytest.mark.requirement("LW-01", "LW-09", "LW-13", "LW-20", "LW-23", "LW-24", "LW-29", "LW-30", "LW-51", "MH-03")
+@pytest.mark.requirement("LW-01", "LW-09", "LW-13", "LW-20", "LW-23", "LW-24", "LW-29", "LW-30", "MH-03")
 def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> None:
     checked = federation.run("--check", "--diff")
     assert succeeded(checked) and checked.changed > 0
@@ -177,7 +177,7 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     assert (follower["layout"]["version"], follower["pending"]) == (2, False)
 
 
-@pytest.mark.requirement("LW-11", "LW-19", "LW-22")
+@pytest.mark.requirement("LW-11", "LW-22")
 def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) -> None:
     federation.files["lyon"].pop("tenancy")
     alone = federation.run("--limit", "lyon")

@@ -36,7 +36,7 @@ def all_tasks() -> list[tuple[Path, dict]]:
     return [(file, task) for file in files for task in tasks(read(file))]
 
 
-@pytest.mark.requirement("MH-06", "MH-16", "MH-20", "MH-26", "MH-31")
+@pytest.mark.requirement("MH-06", "MH-16", "MH-20", "MH-31")
 def test_only_the_admin_api_is_touched() -> None:
     found = {action: file for file, task in all_tasks() for action in set(task) - NO_ACTION}
     assert "s3ops.garage.layout" in found

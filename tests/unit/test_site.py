@@ -127,7 +127,7 @@ FAULTS = [
     pytest.param(changed(HANDLE, "connect_to.api_url", "http://a:1/v2/"), "garage_site.connect_to.api_url: 'http://a:1/v2/'", "version of the API",
                  marks=mark.requirement("OP-037")),
     pytest.param(changed(HANDLE, "connect_to.peers", ["x@y:1"]), "garage_site.connect_to.peers[0]: 'x@y:1'", "64 hexadecimal",
-                 marks=mark.requirement("FC-118")),
+                 marks=mark.requirement("OP-037")),
     pytest.param(changed(HANDLE, "image", {"tag": "v2.5.0"}), "garage_site.image: a site with connect_to alone has no workload", "leave image out",
                  marks=mark.requirement("MH-20")),
     pytest.param(changed(HANDLE, "layout.site_role", "Leader"), "garage_site.layout.site_role: 'Leader'", "writer, follower",
