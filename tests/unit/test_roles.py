@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What roles and playbooks may do, and that their documents agree."""
+"""What the roles and the per-site playbook may do, and that their documents agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
-PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
+PLAYBOOK = ROOT / "playbooks" / "site.yml"
 MODULES = {f"s3ops.garage.{path.stem}" for path in (ROOT / "plugins" / "modules").glob("*.py")}
 SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.include_role", "ansible.builtin.import_role"}
 NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log"}
@@ -32,7 +32,7 @@ def tasks(entries: list[dict]) -> Iterator[dict]:
 
 
 def all_tasks() -> list[tuple[Path, dict]]:
-    files = [*PLAYBOOKS, *(file for role in ROLES for file in (role / "tasks").glob("*.yml"))]
+    files = [PLAYBOOK, *(file for role in ROLES for file in (role / "tasks").glob("*.yml"))]
     return [(file, task) for file in files for task in tasks(read(file))]
 
 
