@@ -41,6 +41,7 @@ LAYERS = {
     "planners": Layer(("module_utils/_planners/*.py",), (*DATA, "planners"), pure=True),
     "site": Layer(("module_utils/_site/*.py",), (*DATA, "planners", "site"), ("jsonschema",), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
+    "stores": Layer(("module_utils/_stores.py",), ("errors",)),
     "connection": Layer(("module_utils/_connection.py",), ("errors", "transport")),
     "client": Layer(("module_utils/_client.py",), ("errors", "endpoints", "transport")),
     "waiter": Layer(("module_utils/_waiter.py",), ("errors",)),
@@ -49,7 +50,7 @@ LAYERS = {
     "argspec": Layer(("module_utils/_argspec.py",), pure=True),
     "runner": Layer(("module_utils/_runner.py",), BELOW_RUNNER, ("ansible",)),
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
-    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "client", "waiter", "executor", "readers")),
+    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site"), ("ansible",)),
     "fragments": Layer(("doc_fragments/*.py",), pure=True),
@@ -64,7 +65,7 @@ def layer_of(path):
 
 def target_layer(name):
     """The layer of what is imported as ``module_utils._models.bucket:Bucket``."""
-    module, _, taken = name.partition(":")
+    module, dummy, taken = name.partition(":")
     path = module.replace(".", "/")
     return layer_of(f"{path}.py") or layer_of(f"{path}/{taken}.py")
 
@@ -152,6 +153,9 @@ def test_what_leads_to_a_server_is_made_in_one_place(name, homes):
     ("module_utils/_planners/bucket.py", "from .._readers import bucket"),
     ("module_utils/_planners/bucket.py", "import random"),
     ("module_utils/_planners/bucket.py", "import importlib\nimportlib.import_module('time')"),
+    ("module_utils/_stores.py", "from ._client import Client"),
+    ("module_utils/_stores.py", "from ansible.module_utils.basic import AnsibleModule"),
+    ("module_utils/_planners/admin_token.py", "from .._stores import FileStore"),
     ("module_utils/_client.py", "from ._plan import Call"),
     ("module_utils/_client.py", "from ansible.module_utils.basic import AnsibleModule"),
     ("module_utils/_readers/bucket.py", "from .._runner import run_task"),

@@ -1,0 +1,133 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Places where a secret is kept: read, create, replace, delete. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from typing import Protocol
+
+from ._errors import StoreFault
+
+# No secret is longer; what is, is something else and not to be read into memory.
+_LARGEST = 65536
+_PRIVATE = 0o600
+
+
+class Store(Protocol):
+    """What holds one text. All raise StoreFault."""
+
+    def read(self) -> str | None:
+        """The text, or None when there is none."""
+
+    def create(self, text: str) -> None:
+        """Put the text where there is none."""
+
+    def replace(self, text: str) -> None:
+        """Put the text in the place of what is there, if anything."""
+
+    def delete(self) -> None:
+        """Remove it, if it is there."""
+
+
+class FileStore:
+    """A file that only its owner may read. It holds the old text or the new one, never a part, whatever happens meanwhile."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def read(self) -> str | None:
+        return self._guarded(self._read)
+
+    def create(self, text: str) -> None:
+        # A link, unlike a rename, fails where something is already.
+        self._guarded(lambda: self._write(text, os.link))
+
+    def replace(self, text: str) -> None:
+        self._guarded(lambda: self._write(text, os.replace))
+
+    def delete(self) -> None:
+        self._guarded(self._delete)
+
+    def exposed(self) -> bool:
+        """Whether others than the owner may read or write the file."""
+        return bool(self._guarded(lambda: os.path.lexists(self.path) and os.lstat(self.path).st_mode & 0o077))
+
+    def refuse_bad_folder(self) -> None:
+        """Raises StoreFault when nothing can be put here."""
+        if not os.path.isdir(self._folder) or not os.access(self._folder, os.W_OK | os.X_OK):
+            raise StoreFault(f"{self.path}: the folder {self._folder} does not exist or cannot be written to", hint="make the folder first")
+
+    @property
+    def _folder(self) -> str:
+        return os.path.dirname(self.path)
+
+    def _guarded(self, do: Callable) -> object:
+        try:
+            return do()
+        except OSError as error:
+            raise StoreFault(f"{self.path}: {error.strerror}", hint="see the file and its folder") from None
+
+    def _read(self) -> str | None:
+        if not os.path.lexists(self.path):
+            return None
+        # A link would be read from one place and replaced in another; a pipe would hold the run up.
+        if not stat.S_ISREG(os.lstat(self.path).st_mode):
+            raise StoreFault(f"{self.path} is not a regular file", hint="give the path of a file of its own")
+        with open(self.path, "rb") as handle:
+            content = handle.read(_LARGEST + 1)
+        try:
+            return content[:_LARGEST].decode("utf-8") if len(content) <= _LARGEST else "(too large)"
+        except UnicodeDecodeError:
+            return "(not text)"
+
+    def _write(self, text: str, put: Callable[[str, str], None]) -> None:
+        handle, name = tempfile.mkstemp(dir=self._folder, prefix=f".{os.path.basename(self.path)}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                os.fchmod(file.fileno(), _PRIVATE)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            put(name, self.path)
+        finally:
+            if os.path.lexists(name):
+                os.unlink(name)
+        self._sync_folder()
+
+    def _delete(self) -> None:
+        if os.path.lexists(self.path):
+            os.unlink(self.path)
+            self._sync_folder()
+
+    def _sync_folder(self) -> None:
+        """The name of a new file is safe only when its folder is."""
+        handle = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class MemoryStore:
+    """For a secret that is only returned: kept as long as the run lasts."""
+
+    def __init__(self) -> None:
+        self._text: str | None = None
+
+    def read(self) -> str | None:
+        return self._text
+
+    def create(self, text: str) -> None:
+        self._text = text
+
+    def replace(self, text: str) -> None:
+        self._text = text
+
+    def delete(self) -> None:
+        self._text = None
