@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs of ``admin_token`` that break off anywhere, on the wire or on disk: the next one finishes, and no credential is lost or doubled."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.s3ops.garage.plugins.module_utils import _token_job
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, GarageError
+from ansible_collections.s3ops.garage.plugins.module_utils._stores import FileStore
+from tests.fakes.garage import FakeGarage, Fault
+from tests.unit.token_runs import SCOPE, Crash, Power, in_order, options, run
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(_token_job, "_ACCEPTED_WITHIN_SECONDS", 0.0)
+
+
+@pytest.fixture
+def garage():
+    return FakeGarage()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ci-token"
+
+
+def prepare(kind, path):
+    """A Garage and a file in the state before the scenario, and the options of the run that is broken off and of the one after."""
+    garage = FakeGarage(seed=3)
+    if kind == "reset":
+        run(FakeGarage(seed=5), options(path))
+    elif kind != "create":
+        run(garage, options(path))
+    if kind == "lost":
+        path.unlink()
+    # Another run left this; it is never ours to delete.
+    status, _row = garage.handle("POST", "/v2/CreateAdminToken", body={"name": f"ci (pending {'e' * 32})"})
+    assert status == 200
+    return garage, options(path, rotate=kind in ("rotate", "lost"), scope=["*"] if kind == "settings" else SCOPE)
+
+
+def settled(garage, path):
+    """What in_order says, beside the residue of somebody else."""
+    (foreign,) = [row for row in garage.state.tokens.values() if row.name == f"ci (pending {'e' * 32})"]
+    del garage.state.tokens[foreign.id]
+    return in_order(garage, path)
+
+
+KINDS = ["create", "reset", "rotate", "lost", "settings"]
+
+
+def run_until(garage, params, until):
+    """Run, ruled by a power over wire and disk; the number of points that it passed."""
+    power = Power(until)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_write", "_delete"):
+            real = getattr(FileStore, name)
+
+            def step(self, *arguments, real=real):
+                power.point()
+                real(self, *arguments)
+                power.point()
+
+            patch.setattr(FileStore, name, step)
+        try:
+            run(garage, params, power=power)
+        except Crash:
+            assert until is not None
+    return power.points
+
+
+def clear(folder):
+    for file in folder.iterdir():
+        file.unlink()
+
+
+@pytest.mark.requirement("TD-42", "TD-43", "TD-27", "TD-12")
+@pytest.mark.parametrize("again", ["same", "plain"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_breaks_off_anywhere_is_finished_by_the_next(path, kind, again):
+    total = run_until(*prepare(kind, path), None)
+    assert total >= (10 if kind == "settings" else 16)
+    clear(path.parent)
+    for number in range(total):
+        garage, params = prepare(kind, path)
+        before = path.read_text() if path.exists() else None
+        assert run_until(garage, params, number) == number
+        live = [row for row in garage.state.tokens.values() if row.name == "ci"]
+        # At no point are there two of the name, nor, once there is one, a moment without any secret that works.
+        assert len(live) <= 1
+        if before and kind != "reset":
+            assert any(path.read_text() == row.secret + "\n" for row in garage.state.tokens.values())
+        try:
+            run(garage, params if again == "same" else {**params, "rotate": False})
+        except CredentialLost:
+            assert (kind, again, before) == ("lost", "plain", None)
+            run(garage, params)
+        settled(garage, path)
+        clear(path.parent)
+
+
+@pytest.mark.requirement("TD-42", "TD-55")
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.CUT_HALFWAY])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_request_that_fails_anyhow_leaves_nothing_that_the_next_run_cannot_mend(path, kind, fault):
+    garage, params = prepare(kind, path)
+    _result, context = run(garage, params)
+    total = len(context.wire.sent)
+    clear(path.parent)
+    for number in range(total):
+        garage, params = prepare(kind, path)
+        try:
+            run(garage, params, faults={number: fault})
+        except GarageError as error:
+            assert not any(row.secret in error.message for row in garage.state.tokens.values())
+            run(garage, params)
+        settled(garage, path)
+        clear(path.parent)
+
+
+@pytest.mark.requirement("TD-42")
+def test_a_create_whose_answer_is_lost_is_undone_and_done_again_in_the_same_run(garage, path):
+    result, context = run(garage, options(path), faults={1: Fault.CUT_AFTER})
+    in_order(garage, path)
+    assert context.endpoints.count("CreateAdminToken") == 2 and context.endpoints.count("DeleteAdminToken") == 1
+    assert result["changed"]
+
+
+def test_the_same_holds_without_a_file(garage):
+    result, _context = run(garage, options(return_secret=True), faults={1: Fault.CUT_AFTER})
+    (row,) = garage.state.tokens.values()
+    assert (row.name, row.secret) == ("ci", result["admin_token"]["secret_token"])
