@@ -38,7 +38,7 @@ def half_roled(make_cluster: Any) -> Iterator[Cluster]:
     cluster.remove()
 
 
-@pytest.mark.requirement("FC-079", "FC-085", "FC-086", "TD-26", "TD-31", "TD-56")
+@pytest.mark.requirement("FC-079", "FC-085", "TD-26", "TD-31")
 def test_the_secret_is_shown_nowhere_and_narrow(node: Node, tmp_path: Path) -> None:
     store = tmp_path / "token"
     wanted = {"name": "live", "scope": ["GetClusterHealth"], "store": {"path": str(store)}}

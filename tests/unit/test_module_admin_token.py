@@ -42,7 +42,6 @@ def run(garage, capsys, monkeypatch):
         yield go
 
 
-@pytest.mark.requirement("FC-085")
 def test_what_is_printed_never_holds_a_secret(garage, run, tmp_path):
     store = {"path": str(tmp_path / "token")}
     keys = set()
@@ -81,7 +80,7 @@ def test_a_lost_secret_is_an_error_of_its_own_kind(garage, run, tmp_path):
     assert secret[:-1] not in result["output"]
 
 
-@pytest.mark.requirement("FC-080", "GS-05")
+@pytest.mark.requirement("GS-05")
 def test_all_tokens_are_listed_those_of_the_configuration_first(garage, run):
     run(admin_token, {"name": "ci", "scope": ["Metrics"], "expiration": "2026-01-02T00:00:00Z", "return_secret": True}, no_log=True)
     garage.clock.advance(2 * 86400)

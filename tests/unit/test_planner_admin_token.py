@@ -138,7 +138,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.requirement("TD-05", "TD-06", "TD-27", "TD-30", "TD-31", "TD-42", "TD-43", "FC-079")
+@pytest.mark.requirement("TD-05", "TD-06", "TD-27", "TD-30", "TD-31", "TD-42", "TD-43")
 @pytest.mark.parametrize(("params", "snapshot", "calls"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
 def test_what_is_sent(params, snapshot, calls):
     plan = plan_admin_token(spec(**params), snapshot)
@@ -172,7 +172,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.requirement("TD-09", "TD-28", "TD-29", "TD-34", "TD-44", "FC-080", "GS-05")
+@pytest.mark.requirement("TD-09", "TD-28", "TD-34", "TD-44", "FC-080", "GS-05")
 @pytest.mark.parametrize(("params", "snapshot", "error", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_what_is_refused(params, snapshot, error, words):
     with pytest.raises(error) as caught:

@@ -43,7 +43,7 @@ def path(tmp_path):
 
 # create and adopt
 
-@pytest.mark.requirement("TD-26", "FC-079", "TD-55")
+@pytest.mark.requirement("TD-26")
 def test_a_token_is_made_stored_tried_and_named(garage, path):
     result, context = run(garage, options(path))
     row = in_order(garage, path)
@@ -54,7 +54,7 @@ def test_a_token_is_made_stored_tried_and_named(garage, path):
     assert row.secret in context.hidden
 
 
-@pytest.mark.requirement("TD-04", "TD-05", "TD-08", "GS-02", "FC-079")
+@pytest.mark.requirement("TD-04", "TD-05", "TD-08", "GS-02")
 @pytest.mark.parametrize("scope", [SCOPE, ["Metrics"], [], ["*"]])
 def test_a_stored_token_is_tried_whatever_its_scope_and_adopted(garage, path, scope):
     run(garage, options(path, scope=scope))
@@ -72,7 +72,7 @@ def test_a_token_of_which_only_the_file_is_left_is_adopted_by_it(garage, path):
     assert (result["changed"], result["adopted"], in_order(garage, path).secret) == (False, True, before)
 
 
-@pytest.mark.requirement("TD-30", "FC-079")
+@pytest.mark.requirement("TD-30")
 def test_settings_are_changed_in_place(garage, path):
     run(garage, options(path))
     before = in_order(garage, path)
@@ -200,7 +200,7 @@ def test_faults_of_the_options_come_before_anything_is_sent(garage, path):
     assert context.endpoints == []
 
 
-@pytest.mark.requirement("FC-080", "GS-05")
+@pytest.mark.requirement("GS-05")
 def test_tokens_of_the_configuration_are_never_taken_for_one_of_the_name(garage, path):
     name = "admin_token (from daemon configuration)"
     context = Context(garage)
@@ -211,7 +211,6 @@ def test_tokens_of_the_configuration_are_never_taken_for_one_of_the_name(garage,
 
 # servers
 
-@pytest.mark.requirement("TD-56")
 def test_a_server_that_cannot_be_asked_is_trusted_with_a_word(path):
     garage = FakeGarage("2.0.0")
     result, context = run(garage, options(path))
@@ -223,7 +222,7 @@ def test_a_server_that_cannot_be_asked_is_trusted_with_a_word(path):
     assert _token_job._NOT_ASKED in context.warnings
 
 
-@pytest.mark.requirement("GS-04", "TD-31")
+@pytest.mark.requirement("TD-31")
 def test_a_node_that_does_not_know_new_tokens_costs_no_credential(garage, path):
     run(garage, options(path))
     old = in_order(garage, path)
@@ -345,7 +344,6 @@ def test_check_mode_says_what_the_run_does_and_touches_nothing(garage, path, the
 
 # secrets
 
-@pytest.mark.requirement("FC-085")
 def test_no_secret_is_in_what_a_run_gives_away(garage, path):
     seen = []
     for more in ({}, {}, {"scope": ["*"]}, {"rotate": True}):
