@@ -149,6 +149,7 @@ def test_an_older_server_is_explained(connect, text):
      "Constraint"),
     ("ApplyClusterLayout", 500, "InternalError", "Internal error: disk full", "ServerFault"),
     ("CreateBucket", 500, "InternalError", "the replication factor", "ServerFault"),
+    ("CreateBucket", 500, "InternalError", "Internal error: Invalid new layout version", "ServerFault"),
 ])
 def test_errors_are_told_apart(connect, endpoint, status, code, message, kind):
     with Loopback(error(status, code, message)) as server:
@@ -270,7 +271,7 @@ def test_very_many_tries_are_no_overflow(connect, monkeypatch):
     monkeypatch.setattr(_client.time, "sleep", lambda seconds: None)
     with Loopback(default=loopback.html(502)) as server:
         with pytest.raises(Unavailable):
-            connect(server.url, retries=1100).call("ListBuckets")
+            connect(server.url, retries=1100, retry_delay=0.001).call("ListBuckets")
         assert len(server.requests) == 1101
 
 

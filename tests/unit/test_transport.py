@@ -263,6 +263,13 @@ def test_the_token_does_not_travel_to_a_redirect_target(connect, status):
     assert elsewhere.connections == 0
 
 
+def test_the_password_in_a_redirect_target_is_not_repeated(connect):
+    with Loopback(loopback.redirect("http://me:hunter2@elsewhere.example/x")) as server:
+        message = failure(read, connect(server.url), kind=NotAdminApi).message
+    assert "http://elsewhere.example/x" in message
+    assert "hunter2" not in message
+
+
 def test_a_redirect_without_or_with_an_endless_target(connect):
     with Loopback(answer(text="", status=302), loopback.redirect("http://x/" + "y" * 5000)) as server:
         transport = connect(server.url)
