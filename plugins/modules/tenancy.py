@@ -257,7 +257,8 @@ options:
     type: dict
     suboptions:
       prefix:
-        description: Keys whose name begins with this, and buckets all of whose global aliases do and that no key knows by a name of its own.
+        description: Keys whose name begins with this, and buckets all of whose global aliases do and that no key which stays knows by a name of its
+          own.
         type: str
         required: true
   purge_keys:

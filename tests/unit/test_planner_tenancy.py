@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
@@ -360,3 +361,39 @@ def test_a_local_alias_of_a_key_that_is_nowhere_or_shall_be_gone_is_refused():
         plan_tenancy(spec(buckets=[{"name": "media", "local_aliases": [{"key_id": kid(9), "alias": "mine"}]}]), live(None))
     with pytest.raises(InputError, match=r"buckets\[0\].local_aliases\[0\].key: 'app' is declared absent"):
         spec(keys=[{"name": "app", "state": "absent"}], buckets=[{"name": "media", "local_aliases": [{"key": "app", "alias": "mine"}]}])
+
+
+def test_a_grant_uses_the_name_that_the_document_gives_to_a_key():
+    there = live(bucket(1, "media"), keys=[key(1, "old")])
+    document = {"keys": [{"id": kid(1), "name": "new"}], "buckets": [{"name": "media", "grants": [{"key": "old", "read": True}]}]}
+    with pytest.raises(PlanError, match=r"buckets\[0\].grants\[0\].key: access key old is to be called 'new' by this document"):
+        plan_tenancy(spec(**document), there)
+    document["buckets"][0]["grants"][0]["key"] = "new"
+    assert plan_tenancy(spec(**document), there).prediction["grants"][0]["key_id"] == kid(1)
+
+
+@pytest.mark.parametrize("document", [{"keys": [{"name": "a", "state": "absent"}]}, {"owner": {"prefix": "a"}, "purge_keys": True}],
+                         ids=["absent", "purged"])
+def test_a_key_that_goes_takes_its_names_and_grants_along_in_the_prediction(document):
+    there = live(bucket(1, "media", grant(1, "a", "read"), grant(2, "b", "read"), local_aliases=((kid(1), "mine"), (kid(2), "yours"))),
+                 keys=[key(1, "a"), key(2, "b")])
+    after = plan_tenancy(TenancySpec.from_params({**document, "buckets": [{"name": "media"}]}), there).prediction["buckets"][0]
+    assert after["local_aliases"] == [{"key_id": kid(2), "alias": "yours"}]
+    assert [row["key_id"] for row in after["grants"]] == [kid(2)]
+
+
+def test_a_key_knows_one_bucket_by_a_name():
+    document = {"keys": [{"name": "app"}], "buckets": [{"name": name, "local_aliases": [{"key": "app", "alias": "mine"}]} for name in ("media", "logs")]}
+    with pytest.raises(PlanError, match=r"buckets\[1\].local_aliases\[0\]: is the same as .*the local alias 'mine' of access key app"):
+        plan_tenancy(spec(**document), live(None, None))
+    document["buckets"][1]["local_aliases"] = [{"key_id": kid(1), "alias": "mine"}]
+    with pytest.raises(PlanError, match=f"of access key {kid(1)}"):
+        plan_tenancy(spec(**document), live(None, None, keys=[key(1, "app")]))
+
+
+def test_a_bucket_that_only_a_purged_key_knows_by_a_name_of_its_own_goes_too():
+    there = live(keys=[key(1, "app-a"), key(2, "other")])
+    owned = (bucket(1, "app-x", local_aliases=((kid(1), "mine"),)), bucket(2, "app-y", local_aliases=((kid(2), "theirs"),)))
+    document = {"owner": {"prefix": "app-"}, "purge_keys": True, "purge_buckets": True}
+    plan = plan_tenancy(TenancySpec.from_params(document), replace(there, owned=owned))
+    assert why(plan) == ["delete bucket app-x", "delete access key app-a"]

@@ -25,7 +25,8 @@ from .key import KeySnapshot, plan_key
 @dataclass(frozen=True)
 class TenancySnapshot:
     """What the planner must know: all keys (with details where a declaration needs them), one snapshot for each declared bucket, in their
-    order, and the server's clock. For a purge also the buckets with the owner's prefix, None when the server may not have listed all of them."""
+    order, and the server's clock. For a purge also the buckets all of whose global aliases have the owner's prefix, None when the server may not
+    have listed all of them."""
 
     directory: KeyDirectory = field(default_factory=KeyDirectory)
     buckets: tuple[BucketSnapshot, ...] = ()
@@ -43,6 +44,8 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
     parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
              for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
     faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
+    faults.same_twice((f"buckets[{index}].local_aliases[{number}]", name) for index, part in enumerate(parts)
+                      for number, name in enumerate(part.local_names))
     purged = _Purged(spec, live, keys, parts, faults)
     faults.check()
     present, absent = ([part for part in parts if part.entry.spec.absent is gone] for gone in (False, True))
@@ -57,7 +60,7 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
     notes = tuple(note for part in parts for note in part.notes)
     return replace(plan, notes=plan.notes + notes, predicted={
         "keys": [plan.after for plan in keys.plans],
-        "buckets": [_bucket_result(part, keys.leaving) for part in parts],
+        "buckets": [_bucket_result(part, keys.leaving | purged.key_ids) for part in parts],
         "grants": [plan.after for part in parts for party, plan in part.grants],
     })
 
@@ -108,6 +111,7 @@ class _Keys:
         # Declared, or named by a grant or a local alias of the document: what it refers to, it does not purge.
         self.needed_ids = set(self._ids.values())
         self.leaving = {self._ids[spec] for spec in specs if spec.absent and spec in self._ids}
+        self._renamed = {key_id: spec.name for spec, key_id in self._ids.items() if spec.name not in (None, self._directory.by_id(key_id).name)}
 
     def party(self, grant: GrantSpec) -> Party:
         """The key that a grant means: one of the document, or else one on the server. Raises PlanError."""
@@ -120,6 +124,8 @@ class _Keys:
             key = self._directory.by_name(grant.key) if grant.key is not None else self._directory.by_id(grant.key_id)
         if key is None:
             raise NotDeclaredHere(f"there is no {grant.key_label}, neither in this document nor on the server", hint="declare it under keys")
+        if spec is None and key.id in self._renamed:
+            raise PlanError(f"{grant.key_label} is to be called {self._renamed[key.id]!r} by this document", hint="use the new name")
         if key.id in self.leaving:
             raise PlanError(f"{grant.key_label} is declared absent")
         self.needed_ids.add(key.id)
@@ -137,15 +143,18 @@ class _Purged:
     """Plans that remove what has the owner's prefix and is not declared. An incomplete list is a fault: what it lacks, nobody has looked at."""
 
     def __init__(self, spec: TenancySpec, live: TenancySnapshot, keys: _Keys, parts: list[_Part], faults: _Faults) -> None:
-        declared = {part.live.id for part in parts if part.live}
-        self.buckets = [] if not spec.purge_buckets else [
-            plan for bucket in faults.attempt("purge_buckets", _complete, live.owned, "buckets") or () if bucket.id not in declared
-            and (plan := faults.attempt("purge_buckets", plan_bucket, BucketSpec(id=bucket.id, name=bucket.aliases[0], absent=True), BucketSnapshot(bucket)))]
         listed = live.directory.keys if live.directory.complete else None
-        self.keys = [] if not spec.purge_keys else [
-            plan_key(KeySpec(id=key.id, name=key.name, absent=True), KeySnapshot(key, live.now))
-            for key in faults.attempt("purge_keys", _complete, listed, "keys") or () if key.name.startswith(spec.owner_prefix)
-            and key.id not in keys.needed_ids]
+        keys_going = [key for key in faults.attempt("purge_keys", _complete, listed, "keys") or ()
+                      if key.name.startswith(spec.owner_prefix) and key.id not in keys.needed_ids] if spec.purge_keys else []
+        self.key_ids = {key.id for key in keys_going}
+        declared, leaving = {part.live.id for part in parts if part.live}, keys.leaving | self.key_ids
+        # A bucket is somebody else's when a key that stays has a name of its own for it.
+        buckets_going = [bucket for bucket in faults.attempt("purge_buckets", _complete, live.owned, "buckets") or ()
+                         if bucket.id not in declared and {key_id for key_id, alias in bucket.local_aliases} <= leaving] if spec.purge_buckets else []
+        plans = [faults.attempt("purge_buckets", plan_bucket, BucketSpec(id=bucket.id, name=bucket.aliases[0], absent=True), BucketSnapshot(bucket))
+                 for bucket in buckets_going]
+        self.buckets = [plan for plan in plans if plan]
+        self.keys = [plan_key(KeySpec(id=key.id, name=key.name, absent=True), KeySnapshot(key, live.now)) for key in keys_going]
 
 
 def _complete(listed: tuple | None, what: str) -> tuple:
@@ -162,7 +171,8 @@ def _read_of(spec: KeySpec, result: dict | None) -> dict | None:
 
 @dataclass
 class _Part:
-    """One declared bucket: as it is, its plan (None where there was a fault), its grants with their keys, and the rights of others."""
+    """One declared bucket: as it is, its plan (None where there was a fault), its grants with their keys, the rights of others, and its local aliases
+    in words that tell them apart."""
 
     entry: BucketEntry
     live: Bucket | None
@@ -170,17 +180,20 @@ class _Part:
     grants: list[tuple[Party, Plan]] = field(default_factory=list)
     purged: list[Plan] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    local_names: list[str] = field(default_factory=list)
 
 
 def _part(path: str, entry: BucketEntry, snapshot: BucketSnapshot, keys: _Keys, faults: _Faults) -> _Part:
     spec, live = entry.spec, snapshot.bucket or snapshot.orphan
-    if spec.local_aliases:
-        meant = {row.selector: GrantSpec(key=row.key, key_id=row.key_id) for row in spec.local_aliases}
+    local = () if spec.absent else spec.local_aliases or ()
+    if local:
+        meant = {row.selector: GrantSpec(key=row.key, key_id=row.key_id) for row in local}
         parties = {selector: faults.attempt(f"{path}.local_aliases", keys.party, key) for selector, key in meant.items()}
         snapshot = replace(snapshot, key_ids={selector: party.target for selector, party in parties.items() if party})
         if None in parties.values():
             return _Part(entry, live, None)
     part = _Part(entry, live, faults.attempt(path, plan_bucket, spec, snapshot))
+    part.local_names = [_local_name(snapshot.key_ids[row.selector], row.alias) for row in local]
     if part.plan is None or spec.absent or entry.grants is None:
         return part
     bucket = Party(spec.name or next(iter(part.plan.after["aliases"]), None), live.id if live else Ref(spec.label, "id"))
@@ -199,6 +212,10 @@ def _part(path: str, entry: BucketEntry, snapshot: BucketSnapshot, keys: _Keys, 
         listed = ", ".join(f"{grant.key_name} ({grant.key_id}: {', '.join(in_order(_rights(live, grant.key_id)))})" for grant in others)
         part.notes = [f"{spec.label}: keys that are not declared have rights on it: {listed}; purge_grants: true takes them"]
     return part
+
+
+def _local_name(key: str | Ref, alias: str) -> str:
+    return f"the local alias {alias!r} of {key.name if isinstance(key, Ref) else f'access key {key}'}"
 
 
 def _rights(bucket: Bucket | None, key_id: str | None) -> frozenset[str]:
@@ -221,4 +238,7 @@ def _bucket_result(part: _Part, leaving: set[str]) -> dict | None:
     for key, plan in part.grants:
         grants[key.target] = BucketGrant(key.id, key.name, **{right: plan.after[right] for right in RIGHTS})
     rows = [{"key_id": grant.key_id, "key_name": grant.key_name, **{right: getattr(grant, right) for right in RIGHTS}} for grant in grants.values()]
-    return {**part.plan.after, "grants": sorted(rows, key=lambda row: (row["key_id"] is None, row["key_id"] or row["key_name"]))}
+    # A key that goes takes along the names it knew the bucket by.
+    aliases = [row for row in part.plan.after["local_aliases"] if row["key_id"] not in leaving]
+    rows.sort(key=lambda row: (row["key_id"] is None, row["key_id"] or row["key_name"]))
+    return {**part.plan.after, "local_aliases": aliases, "grants": rows}

@@ -37,16 +37,15 @@ def read_tenancy(client: Client, spec: TenancySpec, doubts: Doubts = ()) -> Tena
 
 
 def _owned(client: Client, every: list[Bucket] | None, prefix: str) -> tuple[Bucket, ...] | None:
-    """The buckets all of whose names begin with the prefix, and that somebody else cannot know by a name of their own."""
+    """The buckets all of whose names begin with the prefix; None when the server may not have listed all buckets."""
     if every is None:
         rows = list_buckets(client)
         if len(rows) == LIST_CAP:
             return None
-        named = [row["id"] for row in rows if row["globalAliases"] and not row["localAliases"] and all(
-            alias.startswith(prefix) for alias in row["globalAliases"])]
-        every = [bucket for bucket in at_once(lambda id: find_bucket(client, id=id), named) if bucket]
-    return tuple(bucket for bucket in every if bucket.aliases and not bucket.local_aliases and all(
-        alias.startswith(prefix) for alias in bucket.aliases))
+        named = [row["id"] for row in rows if row["globalAliases"] and all(alias.startswith(prefix) for alias in row["globalAliases"])]
+        found = at_once(lambda id: find_bucket(client, id=id), named)
+        every = [with_local_aliases(BucketSnapshot(bucket), rows, {}).bucket for bucket in found if bucket]
+    return tuple(bucket for bucket in every if bucket.aliases and all(alias.startswith(prefix) for alias in bucket.aliases))
 
 
 def _buckets(client: Client, specs: list[BucketSpec], every: list[Bucket] | None, doubts: Doubts) -> tuple[BucketSnapshot, ...]:
