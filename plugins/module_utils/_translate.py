@@ -178,14 +178,17 @@ def routing_rule(rule: Mapping) -> dict:
     with_prefix, with_key = redirect.get("replace_key_prefix_with"), redirect.get("replace_key_with")
     if with_prefix is not None and with_key is not None:
         raise ValueError("redirect: replace_key_prefix_with and replace_key_with exclude one another")
+    host = redirect.get("host_name") or None
+    if redirect.get("protocol") and not host:
+        raise ValueError("redirect: protocol needs host_name")
     error_code = condition.get("http_error_code_returned_equals")
     if error_code not in (None, 404):
         raise ValueError(f"condition: http_error_code_returned_equals: {error_code} is not supported by Garage; only 404 is")
     code = redirect.get("http_redirect_code")
-    allowed = (200, 301, 302, 303, 307, 308, 404) if not redirect.get("host_name") else (301, 302, 303, 307, 308)
+    allowed = (200, 301, 302, 303, 307, 308, 404) if not host else (301, 302, 303, 307, 308)
     if code is not None and code not in allowed:
         raise ValueError(f"redirect: http_redirect_code: {code} must be one of {', '.join(map(str, allowed))}")
-    return _routing(condition.get("key_prefix_equals"), error_code, redirect.get("host_name"), redirect.get("protocol"), code or 302,
+    return _routing(condition.get("key_prefix_equals"), error_code, host, redirect.get("protocol"), code or 302,
                     with_prefix, with_key)
 
 

@@ -9,9 +9,11 @@ from ansible_collections.s3ops.garage.plugins.module_utils._errors import InputE
 from ansible_collections.s3ops.garage.plugins.module_utils._models.bucket import Bucket, BucketGrant, BucketSpec, Website
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Ref
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.bucket import BucketSnapshot, plan_bucket
+from ansible_collections.s3ops.garage.plugins.module_utils._translate import routing_rule
 
 ID, OTHER = "a" * 64, "b" * 64
 LIVE = Bucket(ID, aliases=("media",))
+RULE = routing_rule({"redirect": {"host_name": "h"}})
 
 
 def spec(**params):
@@ -37,7 +39,7 @@ def test_a_new_bucket_is_made_with_its_alias_and_one_update_for_all_settings():
     assert sent(decided) == [
         ("CreateBucket", None, {"globalAlias": "media"}),
         ("UpdateBucket", {"id": Ref("bucket media", "id")}, {
-            "websiteAccess": {"enabled": True, "indexDocument": "index.html", "errorDocument": None, "routingRules": []},
+            "websiteAccess": {"enabled": True, "indexDocument": "index.html", "errorDocument": None},
             "quotas": {"maxSize": 40_000_000_000, "maxObjects": 1_000_000},
         }),
     ]
@@ -78,9 +80,12 @@ def test_each_half_of_the_quotas_is_managed_on_its_own_and_both_are_sent(live, w
     (None, {"enabled": False}, None),
     (Website("i"), {"enabled": False}, {"enabled": False}),
     (Website("i"), {"enabled": True}, None),
-    (None, {"enabled": True, "index_document": "i"}, {"enabled": True, "indexDocument": "i", "errorDocument": None, "routingRules": []}),
-    (Website("i", "e"), {"enabled": True, "index_document": "j"}, {"enabled": True, "indexDocument": "j", "errorDocument": "e", "routingRules": []}),
-    (Website("i", "e"), {"enabled": True, "error_document": ""}, {"enabled": True, "indexDocument": "i", "errorDocument": None, "routingRules": []}),
+    (None, {"enabled": True, "index_document": "i"}, {"enabled": True, "indexDocument": "i", "errorDocument": None}),
+    (Website("i", "e"), {"enabled": True, "index_document": "j"}, {"enabled": True, "indexDocument": "j", "errorDocument": "e"}),
+    (Website("i", "e", (RULE,)), {"enabled": True, "index_document": "j"}, {"enabled": True, "indexDocument": "j", "errorDocument": "e"}),
+    (Website("i", "e", (RULE,)), {"enabled": True, "routing_rules": []},
+     {"enabled": True, "indexDocument": "i", "errorDocument": "e", "routingRules": []}),
+    (Website("i", "e"), {"enabled": True, "error_document": ""}, {"enabled": True, "indexDocument": "i", "errorDocument": None}),
 ])
 def test_a_website_keeps_what_is_left_out(live, wanted, body):
     decided = plan(Bucket(ID, aliases=("media",), website=live), name="media", website=wanted)

@@ -140,7 +140,7 @@ def _settings(spec: BucketSpec, bucket: Bucket) -> tuple[Bucket, dict]:
     )
     body: dict = {}
     if after.website != bucket.website:
-        body["websiteAccess"] = _website_body(after.website)
+        body["websiteAccess"] = _website_body(after.website, bucket.website)
     if (after.max_size, after.max_objects) != (bucket.max_size, bucket.max_objects):
         # The pair is replaced as a whole: a member left out would become unlimited (GS-10).
         body["quotas"] = {"maxSize": after.max_size, "maxObjects": after.max_objects}
@@ -174,9 +174,12 @@ def _website(spec: BucketSpec, live: Website | None) -> Website | None:
     )
 
 
-def _website_body(website: Website | None) -> dict:
+def _website_body(website: Website | None, live: Website | None) -> dict:
     if website is None:
         return {"enabled": False}
-    # An error document that is left out is reset by the server, so the merged one is always sent.
-    return {"enabled": True, "indexDocument": website.index_document, "errorDocument": website.error_document,
-            "routingRules": [routing_to_api(rule) for rule in website.routing_rules]}
+    # An error document that is left out is reset by the server, so the merged one is always sent. Rules that are left out stay, and must when they are
+    # not to change: the server gives back rules that it would not take again (a protocol without a host has the code 302 then: 2.5.0).
+    body = {"enabled": True, "indexDocument": website.index_document, "errorDocument": website.error_document}
+    if website.routing_rules != (live.routing_rules if live else ()):
+        body["routingRules"] = [routing_to_api(rule) for rule in website.routing_rules]
+    return body
