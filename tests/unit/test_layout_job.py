@@ -30,7 +30,6 @@ from hypothesis import strategies as some
 from tests.fakes.garage import GIB, FakeGarage, FakeTransport, Fault
 from tests.fakes.garage.partitions import Role
 
-requirement = pytest.mark.requirement
 UPDATE, PREVIEW, APPLY, REVERT = "UpdateClusterLayout", "PreviewClusterLayoutChanges", "ApplyClusterLayout", "RevertClusterLayout"
 READS = ["GetClusterLayout", "GetClusterStatus", "GetClusterLayoutHistory"]
 CAPACITY = "1GiB"
@@ -107,7 +106,7 @@ def before_each(endpoint: str, act: Callable[[], None], times: int = 1) -> Calla
 
 # what is sent
 
-@requirement("FC-001", "FC-002", "OP-104", "OP-108")
+@pytest.mark.requirement("FC-001", "FC-002", "OP-104", "OP-108")
 def test_a_first_layout_costs_one_apply_and_a_second_run_sends_no_write():
     site = Site(["paris", "paris", "lyon"], factor=3)
     roles = [site.role(number) for number in range(3)]
@@ -128,7 +127,7 @@ def test_a_first_layout_costs_one_apply_and_a_second_run_sends_no_write():
     assert beside["preview"] is None
 
 
-@requirement("LW-14", "LW-03", "LW-08", "LW-09")
+@pytest.mark.requirement("LW-14", "LW-03", "LW-08", "LW-09")
 def test_unset_sends_what_a_writer_sends():
     sent = []
     for site_role in (None, "writer"):
@@ -144,7 +143,7 @@ def test_unset_sends_what_a_writer_sends():
     assert sent[0]
 
 
-@requirement("OP-118", "FC-007")
+@pytest.mark.requirement("OP-118", "FC-007")
 def test_stage_only_then_apply():
     site = Site(["paris", "paris"], layout=1)
     outcome, dummy = site.run(site.role(1), apply=False)
@@ -158,7 +157,7 @@ def test_stage_only_then_apply():
     assert applied.result["version"] == 2
 
 
-@requirement("GS-16")
+@pytest.mark.requirement("GS-16")
 def test_a_redundancy_survives_its_apply_and_is_not_staged_again():
     site = Site(["paris", "lyon"], factor=2, layout=2)
     site.run(zone_redundancy="1")
@@ -170,7 +169,7 @@ def test_a_redundancy_survives_its_apply_and_is_not_staged_again():
 
 # another writer
 
-@requirement("FC-008", "OP-109")
+@pytest.mark.requirement("FC-008", "OP-109")
 def test_a_faster_writer_who_did_the_same_is_success():
     site = Site(["paris", "paris"], layout=1)
     before_each(APPLY, lambda: site.write({}))(site)
@@ -181,7 +180,7 @@ def test_a_faster_writer_who_did_the_same_is_success():
     assert any("reading the state again" in warning for warning in site.client.warnings)
 
 
-@requirement("FC-008", "OP-109")
+@pytest.mark.requirement("FC-008", "OP-109")
 def test_a_faster_writer_is_answered_by_one_fresh_attempt():
     site = Site(["paris", "paris", "paris"], layout=1)
 
@@ -197,7 +196,7 @@ def test_a_faster_writer_is_answered_by_one_fresh_attempt():
     assert len(outcome.result["roles"]) == 3
 
 
-@requirement("FC-008", "OP-109")
+@pytest.mark.requirement("FC-008", "OP-109")
 @pytest.mark.parametrize("leaves_ours", [True, False])
 def test_a_writer_who_is_faster_twice_ends_the_run_with_both_versions_named(leaves_ours):
     site = Site(["paris", "paris", "paris"], layout=1)
@@ -220,7 +219,7 @@ def test_a_writer_who_is_faster_twice_ends_the_run_with_both_versions_named(leav
     assert caught.value.done == ()
 
 
-@requirement("OP-106", "OP-107")
+@pytest.mark.requirement("OP-106", "OP-107")
 def test_what_somebody_stages_in_the_same_moment_is_not_applied():
     site = Site(["paris", "paris", "paris"], layout=1)
     foreign = {site.ids[2]: Role("lyon", GIB, ())}
@@ -234,7 +233,7 @@ def test_what_somebody_stages_in_the_same_moment_is_not_applied():
     assert caught.value.done
 
 
-@requirement("OP-106", "FC-005")
+@pytest.mark.requirement("OP-106", "FC-005")
 @pytest.mark.parametrize(("mode", "writes"), [("fail", []), ("discard", [REVERT, UPDATE, APPLY]), ("include", [UPDATE, APPLY])])
 def test_a_foreign_change(mode, writes):
     site = Site(["paris", "paris", "paris"], layout=2)
@@ -253,7 +252,7 @@ def test_a_foreign_change(mode, writes):
         assert not site.run(site.role(2), foreign_staged=mode)[0].plan.changed
 
 
-@requirement("FC-131")
+@pytest.mark.requirement("FC-131")
 def test_a_server_that_shows_removals_of_nothing():
     site = Site(["paris"], layout=1, garage={"version": "2.3.0"})
     site.state.staged["f" * 64] = None
@@ -267,7 +266,7 @@ def test_a_server_that_shows_removals_of_nothing():
 
 # refusals and faults
 
-@requirement("OP-112", "FC-014")
+@pytest.mark.requirement("OP-112", "FC-014")
 def test_a_refused_apply_puts_the_staging_area_back():
     site = Site(["paris", "paris", "lyon"], factor=3)
     with pytest.raises(Constraint, match="smaller than the replication factor") as caught:
@@ -278,7 +277,7 @@ def test_a_refused_apply_puts_the_staging_area_back():
     assert caught.value.done == ()
 
 
-@requirement("OP-112")
+@pytest.mark.requirement("OP-112")
 def test_a_refused_apply_leaves_what_was_staged_before():
     site = Site(["paris", "paris", "lyon"], factor=3)
     site.state.staged[site.ids[0]] = Role("paris", GIB, ())
@@ -288,7 +287,7 @@ def test_a_refused_apply_leaves_what_was_staged_before():
     assert site.staged.keys() == set(site.ids[:2])
 
 
-@requirement("OP-112", "GS-17")
+@pytest.mark.requirement("OP-112", "GS-17")
 def test_a_refused_update_stages_nothing():
     site = Site(["paris"], layout=1)
     with pytest.raises(GarageError, match="replication factor"):
@@ -297,7 +296,7 @@ def test_a_refused_update_stages_nothing():
     assert site.staged == {}
 
 
-@requirement("FC-001")
+@pytest.mark.requirement("FC-001")
 @pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.CUT_BEFORE, Fault.CUT_AFTER, Fault.UNAVAILABLE_BEFORE, Fault.UNAVAILABLE_AFTER])
 @pytest.mark.parametrize("number", [3, 4])
 def test_a_write_of_unknown_fate_is_looked_at_and_never_doubled(fault, number):
@@ -309,7 +308,7 @@ def test_a_write_of_unknown_fate_is_looked_at_and_never_doubled(fault, number):
     assert site.bodies(APPLY).count({"version": 1}) <= 2
 
 
-@requirement("FC-008")
+@pytest.mark.requirement("FC-008")
 def test_after_a_fault_the_next_run_finishes():
     site = Site(["paris"], faults={number: Fault.CUT_BEFORE for number in range(4, 30)})
     with pytest.raises(TransportError) as caught:
@@ -329,7 +328,7 @@ def drain(site: Site) -> None:
     site.write({site.ids[0]: Role("paris", GIB, ("moved",))})
 
 
-@requirement("OP-110")
+@pytest.mark.requirement("OP-110")
 def test_nothing_is_applied_while_a_version_drains():
     site = Site(["paris", "paris"], layout=2)
     drain(site)
@@ -339,7 +338,7 @@ def test_nothing_is_applied_while_a_version_drains():
     assert site.run(site.role(0, capacity="2GiB"), require_settled=False)[0].result["version"] == 3
 
 
-@requirement("FC-020", "OP-110")
+@pytest.mark.requirement("FC-020", "OP-110")
 def test_a_wait_that_ends_names_node_and_counter():
     site = Site(["paris", "paris"], layout=2)
     drain(site)
@@ -350,7 +349,7 @@ def test_a_wait_that_ends_names_node_and_counter():
     assert site.writes == []
 
 
-@requirement("FC-020")
+@pytest.mark.requirement("FC-020")
 def test_a_wait_after_a_change_that_ends_says_what_was_done_and_the_next_run_goes_on():
     site = Site(["paris", "paris", "paris"], layout=2)
     before_each(APPLY, lambda: setattr(site.garage.state.nodes[1], "up", False))(site)
@@ -366,7 +365,7 @@ def test_a_wait_after_a_change_that_ends_says_what_was_done_and_the_next_run_goe
     assert site.writes == []
 
 
-@requirement("FC-020", "OP-110")
+@pytest.mark.requirement("FC-020", "OP-110")
 def test_waiting_ends_when_the_nodes_have_caught_up(monkeypatch):
     site = Site(["paris", "paris"], layout=2)
     drain(site)
@@ -380,7 +379,7 @@ def test_waiting_ends_when_the_nodes_have_caught_up(monkeypatch):
     assert outcome.result["version"] == 3
 
 
-@requirement("OP-110")
+@pytest.mark.requirement("OP-110")
 def test_check_mode_foretells_what_a_run_that_waits_would_do():
     site = Site(["paris", "paris"], layout=2)
     drain(site)
@@ -393,7 +392,7 @@ def test_check_mode_foretells_what_a_run_that_waits_would_do():
 
 # preview
 
-@requirement("FC-004")
+@pytest.mark.requirement("FC-004")
 def test_a_preview_leaves_the_staging_area_empty():
     site = Site(["paris", "paris"], layout=1)
     outcome, beside = site.run(site.role(1), check=True, preview=True)
@@ -408,14 +407,14 @@ def test_a_preview_leaves_the_staging_area_empty():
     assert real.result.keys() == outcome.result.keys()
 
 
-@requirement("FC-004")
+@pytest.mark.requirement("FC-004")
 def test_check_mode_without_preview_sends_no_post():
     site = Site(["paris", "paris"], layout=1)
     site.run(site.role(1), check=True)
     assert {sent.method for sent in site.transport.sent} == {"GET"}
 
 
-@requirement("FC-004")
+@pytest.mark.requirement("FC-004")
 @pytest.mark.parametrize(("options", "asked"), [({"foreign_staged": "include"}, False), ({"foreign_staged": "discard"}, False), ({}, True)])
 def test_no_preview_where_something_is_staged_already(options, asked):
     site = Site(["paris", "paris", "paris"], layout=2)
@@ -428,7 +427,7 @@ def test_no_preview_where_something_is_staged_already(options, asked):
     assert asked or "no preview" in site.client.warnings[-1]
 
 
-@requirement("FC-014")
+@pytest.mark.requirement("FC-014")
 def test_a_preview_that_the_server_cannot_compute_fails_with_its_words():
     site = Site(["paris", "paris"], factor=2)
     with pytest.raises(PlanError, match="smaller than the replication factor"):
@@ -436,7 +435,7 @@ def test_a_preview_that_the_server_cannot_compute_fails_with_its_words():
     assert site.staged == {}
 
 
-@requirement("FC-004")
+@pytest.mark.requirement("FC-004")
 @pytest.mark.parametrize("fault", list(Fault))
 @pytest.mark.parametrize("endpoint", [UPDATE, PREVIEW])
 def test_a_preview_that_fails_puts_the_staging_area_back(fault, endpoint):
@@ -448,7 +447,7 @@ def test_a_preview_that_fails_puts_the_staging_area_back(fault, endpoint):
     assert site.staged == {}
 
 
-@requirement("FC-004", "OP-107")
+@pytest.mark.requirement("FC-004", "OP-107")
 def test_a_preview_does_not_drop_what_somebody_stages_in_the_same_moment():
     site = Site(["paris", "paris", "paris"], layout=1)
     before_each(UPDATE, lambda: site.state.staged.update({site.ids[2]: Role("lyon", GIB, ())}))(site)
@@ -458,7 +457,7 @@ def test_a_preview_does_not_drop_what_somebody_stages_in_the_same_moment():
     assert caught.value.done == (f"stage: set the role of {site.ids[1][:16]}",)
 
 
-@requirement("FC-022")
+@pytest.mark.requirement("FC-022")
 def test_nodes_that_would_hold_nothing_are_named():
     site = Site(["paris", "lyon", "rome", "paris"], factor=3, layout=3)
     dummy, beside = site.run(site.role(3), check=True, preview=True)
@@ -468,7 +467,7 @@ def test_nodes_that_would_hold_nothing_are_named():
 
 # followers
 
-@requirement("LW-13", "LW-16", "LW-19", "LW-22", "LW-29", "LW-11")
+@pytest.mark.requirement("LW-13", "LW-16", "LW-19", "LW-22", "LW-29", "LW-11")
 @pytest.mark.parametrize("layout", [0, 2])
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("options", [{}, {"apply": False}, {"foreign_staged": "discard"}, {"foreign_staged": "include"}, {"preview": True},
@@ -487,7 +486,7 @@ def test_a_follower_sends_only_reads(layout, check, options):
     assert site.staged.keys() == {site.ids[2]}
 
 
-@requirement("LW-13")
+@pytest.mark.requirement("LW-13")
 @pytest.mark.parametrize("endpoint", sorted(LAYOUT_WRITES))
 def test_no_layout_write_leaves_the_client_of_a_follower(endpoint):
     site = Site(["paris"], layout=1)
@@ -498,7 +497,7 @@ def test_no_layout_write_leaves_the_client_of_a_follower(endpoint):
     assert len(LAYOUT_WRITES) == 4
 
 
-@requirement("LW-11", "LW-19")
+@pytest.mark.requirement("LW-11", "LW-19")
 def test_a_follower_may_be_told_to_fail():
     site = Site(["paris", "paris"], layout=1)
     with pytest.raises(GateClosed, match="waits for the layout writer") as caught:
@@ -510,7 +509,7 @@ def test_a_follower_may_be_told_to_fail():
     assert awaiting_note(outcome.plan) is None
 
 
-@requirement("LW-25", "LW-46")
+@pytest.mark.requirement("LW-25")
 def test_a_follower_goes_on_when_the_writer_has_removed_the_role():
     site = Site(["paris", "lyon"], layout=2)
     gone = site.role(1, state="absent", zone=None, capacity=None)
@@ -523,7 +522,7 @@ def test_a_follower_goes_on_when_the_writer_has_removed_the_role():
 
 # layout_info
 
-@requirement("FC-028", "LW-20", "LW-10")
+@pytest.mark.requirement("FC-028", "LW-20", "LW-10")
 def test_facts_for_a_follower_name_the_nodes_without_a_role():
     site = Site(["paris", "lyon"], layout=1)
     site.client.site_role = "follower"
@@ -536,7 +535,7 @@ def test_facts_for_a_follower_name_the_nodes_without_a_role():
     assert {sent.method for sent in site.transport.sent} == {"GET"}
 
 
-@requirement("FC-028")
+@pytest.mark.requirement("FC-028")
 def test_facts_need_no_right_to_preview():
     site = Site(["paris", "paris"], layout=1)
     site.state.staged[site.ids[1]] = Role("paris", GIB, ())
@@ -560,7 +559,7 @@ STAGED = some.one_of(some.none(), some.builds(Role, some.sampled_from(["paris", 
                                               some.sampled_from([(), ("x",), ("y", "x")])))
 
 
-@requirement("OP-106", "OP-108", "OP-105", "FC-005")
+@pytest.mark.requirement("OP-106", "OP-108", "OP-105", "FC-005")
 @given(layout=some.integers(0, 4), declared=some.dictionaries(some.integers(0, 3), ROLES, max_size=4),
        staged=some.dictionaries(some.integers(0, 3), STAGED, max_size=3), redundancy=some.sampled_from([None, "maximum", "1"]),
        staged_redundancy=some.sampled_from(["maximum", 1]),

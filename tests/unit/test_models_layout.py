@@ -18,7 +18,6 @@ from ansible_collections.s3ops.garage.plugins.module_utils._models.layout import
     redundancy_to_api,
 )
 
-requirement = pytest.mark.requirement
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 STORAGE = {"node": A, "zone": "paris", "capacity": "1GB"}
 
@@ -59,7 +58,7 @@ def api_history(current: int, trackers: dict | None, **statuses: str) -> History
     return History.from_api({"currentVersion": current, "minAck": 1, "versions": rows, "updateTrackers": named})
 
 
-@requirement("OP-110")
+@pytest.mark.requirement("OP-110")
 @pytest.mark.parametrize(("history", "settled", "lagging"), [
     pytest.param(api_history(1, None, v1="Current"), True, {}, id="one version, no trackers"),
     pytest.param(api_history(2, {A: (2, 2, 1)}, v2="Current", v1="Draining"), True, {}, id="bookkeeping only: a single node never lets go"),
@@ -74,7 +73,7 @@ def test_history_is_settled_when_no_older_version_is_needed(history, settled, la
     assert history.to_result()["lagging"] == lagging
 
 
-@requirement("FC-028")
+@pytest.mark.requirement("FC-028")
 def test_history_as_a_user_sees_it():
     result = api_history(2, {A: (2, 1, 1)}, v2="Current", v1="Draining").to_result()
     assert result["current_version"] == 2
@@ -82,7 +81,7 @@ def test_history_as_a_user_sees_it():
                                   {"version": 1, "status": "draining", "storage_nodes": 1, "gateway_nodes": 0}]
 
 
-@requirement("FC-131", "OP-105")
+@pytest.mark.requirement("FC-131", "OP-105")
 def test_staged_removals_of_nodes_without_a_role_are_nothing():
     layout = Layout.from_api(api_layout([{"id": A, "zone": "paris", "tags": [], "capacity": 1024}],
                                         [{"id": A, "remove": True}, {"id": B, "remove": True}]))
@@ -95,7 +94,7 @@ def test_a_staged_redundancy_that_is_in_force_is_nothing():
     assert Layout.from_api(api_layout(redundancy={"atLeast": 2}, wanted="maximum")).staged_redundancy == "maximum"
 
 
-@requirement("GS-13", "LW-35")
+@pytest.mark.requirement("LW-35")
 @pytest.mark.parametrize(("given", "value", "wire"), [("maximum", "maximum", "maximum"), ("2", 2, {"atLeast": 2}), (1, 1, {"atLeast": 1})])
 def test_zone_redundancy_in_both_directions(given, value, wire):
     assert spec(zone_redundancy=given).redundancy == value
@@ -103,27 +102,27 @@ def test_zone_redundancy_in_both_directions(given, value, wire):
     assert redundancy_from_api(wire) == value
 
 
-@requirement("FC-014", "GS-17")
+@pytest.mark.requirement("FC-014", "GS-17")
 @pytest.mark.parametrize("given", ["Maximum", "MAXIMUM", "0", "-1", "", "2.5", "['2']", "True", "atLeast 2"])
 def test_zone_redundancy_that_is_refused(given):
     assert faults(zone_redundancy=given) == (f"zone_redundancy: {given!r} must be 'maximum' or a number of zones, 1 or more",)
 
 
-@requirement("FC-014", "GS-17")
+@pytest.mark.requirement("FC-014", "GS-17")
 def test_more_zones_than_copies_are_refused():
     (fault,) = faults(zone_redundancy="4", replication_factor=3)
     assert "4 zones is more than the replication factor 3" in fault
     assert spec(zone_redundancy="3", replication_factor=3).redundancy == 3
 
 
-@requirement("GS-17", "OP-102")
+@pytest.mark.requirement("GS-17")
 @pytest.mark.parametrize(("given", "size"), [("1Gi", 2**30), ("1.5GB", 1_500_000_000), ("1e12", 10**12), ("1000000000000.0", 10**12), ("2048", 2048),
                                              ("1024", 1024), ("1Ki", 1024), ("100 GB", 10**11)])
 def test_capacity(given, size):
     assert role(capacity=given).capacity == size
 
 
-@requirement("GS-17")
+@pytest.mark.requirement("GS-17")
 @pytest.mark.parametrize(("given", "word"), [("1023", "1024"), ("0", "1024"), ("1e3", "1024"), ("500m", "lower-case m"), ("-5", "not a size"),
                                              ("10 XB", "unknown unit"), ("much", "not a size"), ("", "not a size")])
 def test_capacity_that_is_refused(given, word):
@@ -146,14 +145,14 @@ def test_what_is_refused_before_anything_is_sent(options, fault):
     assert faults(**options) == (fault,)
 
 
-@requirement("OP-111", "FC-016")
+@pytest.mark.requirement("OP-111", "FC-016")
 @pytest.mark.parametrize("owner", [None, {"zones": None, "tag": None}, {"zones": [], "tag": None}])
 def test_purging_needs_a_bound(owner):
     (fault,) = faults(purge_roles=True, roles=[STORAGE], owner=owner)
     assert fault.startswith("purge_roles: needs owner.zones or owner.tag")
 
 
-@requirement("OP-111")
+@pytest.mark.requirement("OP-111")
 def test_purging_needs_roles_that_are_meant():
     (fault,) = faults(purge_roles=True, owner={"zones": ["paris"], "tag": None})
     assert fault == "purge_roles: needs roles; an empty list removes every role inside of owner"
@@ -174,7 +173,7 @@ def test_what_is_left_out_is_left_alone():
     assert role(tags=["x", "y", "x"]).tags == ("x", "y")
 
 
-@requirement("FC-011", "FC-010", "OP-103")
+@pytest.mark.requirement("FC-011", "FC-010", "OP-103")
 def test_a_role_on_the_wire_always_has_tags_and_capacity():
     assert Role(A, "paris", None).to_api() == {"id": A, "zone": "paris", "capacity": None, "tags": []}
     assert Role(A, "paris", 1024, ("x",)).to_api() == {"id": A, "zone": "paris", "capacity": 1024, "tags": ["x"]}
@@ -186,7 +185,7 @@ def test_the_order_of_tags_means_nothing():
     assert not Role(A, "paris", 1024).same_as(None)
 
 
-@requirement("FC-028", "FC-007")
+@pytest.mark.requirement("FC-028", "FC-007")
 def test_a_layout_as_a_user_sees_it():
     layout = Layout.from_api(api_layout(
         [{"id": B, "zone": "lyon", "tags": ["x"], "capacity": 1024, "storedPartitions": 256, "usableCapacity": 1000},

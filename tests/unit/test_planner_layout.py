@@ -14,7 +14,6 @@ from ansible_collections.s3ops.garage.plugins.module_utils._models.layout import
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Plan
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.layout import LayoutSnapshot, plan_layout, preview_calls
 
-requirement = pytest.mark.requirement
 A, B, C, D, GHOST = (digit * 64 for digit in "abcdf")
 DRAINING = History(2, (1,), {A: {"ack": 2, "sync": 2, "syncAck": 1}, B: {"ack": 2, "sync": 1, "syncAck": 1}})
 UPDATE, APPLY, REVERT = "UpdateClusterLayout", "ApplyClusterLayout", "RevertClusterLayout"
@@ -63,7 +62,7 @@ THREE = (storage(A), storage(B), storage(C, "lyon"))
 
 # what is sent
 
-@requirement("FC-001", "FC-002", "FC-011", "OP-103")
+@pytest.mark.requirement("FC-001", "FC-002", "FC-011", "OP-103")
 def test_a_first_layout_is_staged_and_applied_once():
     snapshot = LayoutSnapshot(Layout(0, {}, "maximum"), live().nodes)
     plan = plan_layout(declared(storage(A), storage(B, "lyon", 20_000, "x"), gateway(C), replication_factor=2), snapshot)
@@ -76,7 +75,7 @@ def test_a_first_layout_is_staged_and_applied_once():
     assert plan.would[1] == "apply layout version 1"
 
 
-@requirement("OP-108", "LW-14")
+@pytest.mark.requirement("OP-108", "LW-14")
 @pytest.mark.parametrize("spec", [declared(*THREE), declared(), declared(*THREE, redundancy="maximum", replication_factor=3), declared(absent(D)),
                                   declared(RoleSpec(A)), declared(*THREE, owner_zones=("paris", "lyon"), purge=True)])
 @pytest.mark.parametrize("mode", ["fail", "discard", "include"])
@@ -128,7 +127,7 @@ def test_a_gateway_stays_a_gateway():
     assert body(turned, UPDATE)["roles"][0]["capacity"] == 5_000
 
 
-@requirement("OP-118", "FC-007")
+@pytest.mark.requirement("OP-118", "FC-007")
 def test_stage_only():
     plan = plan_layout(declared(storage(D), apply=False), live(*THREE))
     assert endpoints(plan) == [UPDATE]
@@ -152,7 +151,7 @@ def test_a_prediction_claims_nothing_that_only_the_server_computes():
 
 # zone redundancy
 
-@requirement("LW-35", "FC-014")
+@pytest.mark.requirement("LW-35", "FC-014")
 @pytest.mark.parametrize(("desired", "current", "sent"), [
     (None, "maximum", None), (None, 2, None), ("maximum", "maximum", None), (2, 2, None), (2, "maximum", {"atLeast": 2}), (1, 2, {"atLeast": 1}),
     ("maximum", 2, "maximum"),
@@ -173,7 +172,7 @@ def test_a_redundancy_that_is_staged_already_is_applied():
 
 # what the server would refuse
 
-@requirement("OP-104", "OP-112", "FC-002")
+@pytest.mark.requirement("OP-104", "OP-112", "FC-002")
 @pytest.mark.parametrize(("spec", "before", "word"), [
     pytest.param(declared(storage(A), storage(B), replication_factor=3), live(),
                  "2 storage nodes are fewer than the replication factor 3; declare all", id="first layout with too few"),
@@ -188,7 +187,7 @@ def test_too_few_storage_nodes_are_refused(spec, before, word):
     assert word in refusal(spec, before)
 
 
-@requirement("FC-014")
+@pytest.mark.requirement("FC-014", "GS-13")
 @pytest.mark.parametrize(("redundancy", "roles", "factor", "word"), [
     pytest.param(3, THREE, 3, "zone redundancy 3 needs storage nodes in 3 zones, there are 2 (lyon, paris)", id="more zones than there are"),
     pytest.param("maximum", (storage(A), storage(B), gateway(C, "rome")), 2, "gateways alone are in rome: put them into a storage zone",
@@ -207,7 +206,7 @@ def test_zones_that_cannot_hold_the_copies_are_refused(redundancy, roles, factor
         assert plan_layout(spec, live()).calls
 
 
-@requirement("OP-117")
+@pytest.mark.requirement("OP-117")
 @pytest.mark.parametrize("count", [256, 257])
 def test_256_storage_roles_are_the_limit(count):
     ids = [f"{number:064x}" for number in range(count)]
@@ -238,7 +237,7 @@ def test_nodes_never_seen_are_refused():
     assert plan_layout(declared(absent(GHOST)), gone).calls
 
 
-@requirement("OP-110")
+@pytest.mark.requirement("OP-110")
 def test_no_change_is_applied_while_nodes_drain():
     text = refusal(declared(storage(D)), live(*THREE, history=DRAINING))
     assert f"version 1 is still draining, waiting for node {B[:16]} (sync 1)" in text
@@ -270,7 +269,7 @@ FOREIGN = {
 }
 
 
-@requirement("OP-106", "FC-005", "LW-45")
+@pytest.mark.requirement("OP-106", "FC-005", "LW-45")
 @pytest.mark.parametrize("foreign", FOREIGN.values(), ids=FOREIGN)
 def test_foreign_changes_are_in_the_way_of_ours(foreign):
     text = refusal(declared(RoleSpec(A, capacity=20_000)), live(*THREE, **foreign))
@@ -278,7 +277,7 @@ def test_foreign_changes_are_in_the_way_of_ours(foreign):
     assert "zone redundancy 1" in text if "staged_redundancy" in foreign else next(iter(foreign["staged"]))[:16] in text
 
 
-@requirement("OP-106", "FC-005")
+@pytest.mark.requirement("OP-106", "FC-005")
 @pytest.mark.parametrize("foreign", FOREIGN.values(), ids=FOREIGN)
 @pytest.mark.parametrize("apply", [True, False])
 def test_foreign_changes_are_told_of_when_there_is_nothing_to_do(foreign, apply):
@@ -288,14 +287,14 @@ def test_foreign_changes_are_told_of_when_there_is_nothing_to_do(foreign, apply)
     assert plan.prediction == live(*THREE, **foreign).layout.to_result()
 
 
-@requirement("OP-106", "FC-007")
+@pytest.mark.requirement("OP-106", "FC-007")
 def test_ours_staged_and_theirs_too_is_nothing_to_do_when_only_staging():
     both = live(*THREE, staged={D: storage(D), B: None})
     assert not plan_layout(declared(storage(D), apply=False), both).calls
     assert "somebody else" in refusal(declared(storage(D)), both)
 
 
-@requirement("OP-106", "FC-005")
+@pytest.mark.requirement("OP-106", "FC-005")
 def test_foreign_changes_are_dropped():
     both = live(*THREE, staged={B: None, D: storage(D)}, staged_redundancy=1)
     plan = plan_layout(declared(storage(D), foreign_staged="discard"), both)
@@ -309,7 +308,7 @@ def test_foreign_changes_are_dropped():
     assert alone.prediction["version"] == 1
 
 
-@requirement("OP-106", "FC-005")
+@pytest.mark.requirement("OP-106", "FC-005")
 def test_foreign_changes_are_taken_in():
     plan = plan_layout(declared(storage(D), foreign_staged="include"), live(*THREE, staged={B: None}, staged_redundancy=1))
     assert endpoints(plan) == [UPDATE, APPLY]
@@ -320,7 +319,7 @@ def test_foreign_changes_are_taken_in():
     assert not plan_layout(declared(foreign_staged="include", apply=False), live(*THREE, staged={B: None})).calls
 
 
-@requirement("OP-106")
+@pytest.mark.requirement("OP-106")
 @pytest.mark.parametrize(("roles", "staged", "restored"), [
     pytest.param([RoleSpec(B)], {B: None}, {"id": B, "zone": "paris", "capacity": 10_000, "tags": []}, id="removal of a declared node"),
     pytest.param([absent(D)], {D: storage(D)}, {"id": D, "remove": True}, id="a role for a node that shall have none"),
@@ -342,7 +341,7 @@ def test_the_declaration_holds_against_what_is_taken_in(roles, staged, restored)
         "roles": [{"id": B, "zone": "paris", "capacity": 50_000, "tags": []}]}
 
 
-@requirement("OP-106", "LW-35")
+@pytest.mark.requirement("OP-106", "LW-35")
 def test_the_declared_redundancy_holds_against_what_is_taken_in():
     before = live(*THREE, redundancy=2, staged_redundancy=1)
     plan = plan_layout(declared(redundancy=2, foreign_staged="include"), before)
@@ -353,7 +352,7 @@ def test_the_declared_redundancy_holds_against_what_is_taken_in():
     assert other.prediction["zone_redundancy"] == "maximum"
 
 
-@requirement("OP-106", "OP-109")
+@pytest.mark.requirement("OP-106", "OP-109")
 @pytest.mark.parametrize("role", [storage(D, "paris", 10_000, "x", "y"), storage(D, "paris", 10_000, "y", "x")])
 def test_residue_that_is_exactly_ours_is_resumed(role):
     plan = plan_layout(declared(storage(D, "paris", 10_000, "x", "y")), live(*THREE, staged={D: role}))
@@ -363,7 +362,7 @@ def test_residue_that_is_exactly_ours_is_resumed(role):
     assert body(part, UPDATE) == {"roles": [{"id": B, "remove": True}]}
 
 
-@requirement("OP-109")
+@pytest.mark.requirement("OP-109")
 @pytest.mark.parametrize(("mode", "staged", "undone"), [("fail", {}, True), ("fail", {D: storage(D)}, False), ("discard", {B: None}, True),
                                                         ("include", {B: None}, False)])
 def test_what_was_staged_is_put_back_only_where_nothing_was_staged_before(mode, staged, undone):
@@ -371,7 +370,7 @@ def test_what_was_staged_is_put_back_only_where_nothing_was_staged_before(mode, 
     assert (plan.undo.endpoint if plan.undo else None) == (REVERT if undone else None)
 
 
-@requirement("OP-107")
+@pytest.mark.requirement("OP-107")
 @pytest.mark.parametrize(("change", "word"), [
     pytest.param({}, None, id="as asked"),
     pytest.param({"stagedRoleChanges": []}, f"node {D[:16]}", id="ours is missing"),
@@ -392,7 +391,7 @@ def test_the_staging_area_is_compared_before_it_is_applied(change, word):
     assert word in fault if word else fault is None
 
 
-@requirement("OP-105")
+@pytest.mark.requirement("OP-105")
 @pytest.mark.parametrize(("roles", "staged", "count"), [
     pytest.param([A, B, C], {f"{number:064x}": None for number in range(3)}, 3, id="three removals of nothing"),
     pytest.param([A, B, C], {**{f"{number:064x}": None for number in range(3)}, B: None}, 2, id="three removals of nothing and one of a node"),
@@ -412,7 +411,7 @@ def test_how_many_roles_there_are_afterwards(roles, staged, count):
     assert not plan.calls or f"{count} storage nodes are fewer" in refusal(strict, LayoutSnapshot(layout, live().nodes))
 
 
-@requirement("FC-131")
+@pytest.mark.requirement("FC-131")
 def test_removals_of_nothing_are_not_foreign():
     layout = Layout.from_api({"version": 1, "roles": [role.to_api() for role in THREE], "parameters": {"zoneRedundancy": "maximum"},
                               "stagedRoleChanges": [{"id": GHOST, "remove": True}], "stagedParameters": None})
@@ -425,7 +424,7 @@ def test_removals_of_nothing_are_not_foreign():
 OWNED = (storage(A, "paris", 10_000, "site-a"), storage(B, "paris", 10_000, "site-a"), storage(C, "paris"), storage(D, "lyon", 10_000, "site-a"))
 
 
-@requirement("OP-111", "OP-101", "FC-016", "OP-112")
+@pytest.mark.requirement("OP-111", "OP-101", "FC-016", "OP-112")
 @pytest.mark.parametrize(("owner", "purged"), [
     ({"owner_zones": ("paris",)}, {B, C}),
     ({"owner_tag": "site-a"}, {B, D}),
@@ -443,14 +442,14 @@ def test_purging_ends_at_the_owners_bounds(owner, purged):
     assert shown == purged | ({A} if owner.get("owner_tag") == "site-b" else set())
 
 
-@requirement("OP-101")
+@pytest.mark.requirement("OP-101")
 def test_the_owners_tag_is_added_to_each_role_once():
     plan = plan_layout(declared(RoleSpec(A), RoleSpec(B, tags=()), storage(D, "lyon", 10_000, "x"), owner_tag="mine"),
                        live(storage(A, "paris", 10_000, "x", "mine"), storage(B)))
     assert [(role["id"], role["tags"]) for role in body(plan, UPDATE)["roles"]] == [(B, ["mine"]), (D, ["x", "mine"])]
 
 
-@requirement("FC-016", "OP-111")
+@pytest.mark.requirement("FC-016", "OP-111")
 @pytest.mark.parametrize("role", [RoleSpec(C, capacity=20_000), absent(C), RoleSpec(C, zone="paris")])
 def test_nodes_in_a_foreign_zone_are_refused(role):
     text = refusal(declared(role, owner_zones=("paris",)), live(*THREE))
@@ -461,7 +460,7 @@ def test_purging_everything_is_refused_by_the_last_storage_node():
     assert "no node with a capacity would be left" in refusal(declared(purge=True, owner_zones=("paris", "lyon")), live(*THREE))
 
 
-@requirement("OP-106", "OP-111")
+@pytest.mark.requirement("OP-106", "OP-111")
 def test_what_is_purged_tomorrow_is_not_taken_in_today():
     plan = plan_layout(declared(*THREE, purge=True, owner_zones=("paris", "lyon"), foreign_staged="include"), live(*THREE, staged={D: storage(D)}))
     assert endpoints(plan) == [UPDATE]
@@ -474,7 +473,7 @@ def test_what_is_purged_tomorrow_is_not_taken_in_today():
 
 # how nodes are named
 
-@requirement("FC-013")
+@pytest.mark.requirement("FC-013")
 @pytest.mark.parametrize("selector", [D, D.upper(), f"{D}@10.0.0.4:3901", f"{D}@[2001:db8::4]:3901", D[:8], D[:4], D[:8].upper(), "host-d"])
 def test_ways_to_name_a_node(selector):
     plan = plan_layout(declared(RoleSpec(selector, "paris", 10_000)), live(*THREE))
@@ -484,7 +483,7 @@ def test_ways_to_name_a_node(selector):
 TWINS = ("abcd" + "1" * 60, "abcd" + "2" * 60)
 
 
-@requirement("FC-013")
+@pytest.mark.requirement("FC-013")
 @pytest.mark.parametrize(("selector", "nodes", "word"), [
     ("abcd", (Node(TWINS[0], up=True), Node(TWINS[1], up=True)), f"fits several nodes: {TWINS[0]}, {TWINS[1]}; name one by its id"),
     ("web", (Node(A, "web", up=True), Node(B, "web", up=True)), f"fits several nodes: {A}, {B}"),
@@ -499,7 +498,7 @@ def test_names_that_fit_no_node_or_several(selector, nodes, word):
     assert word in text
 
 
-@requirement("FC-013")
+@pytest.mark.requirement("FC-013")
 def test_a_prefix_finds_a_role_whose_node_is_not_in_sight():
     plan = plan_layout(declared(absent(TWINS[0][:6])), live(*THREE, storage(TWINS[0]), nodes=(Node(A, "host-a", up=True),)))
     assert body(plan, UPDATE) == {"roles": [{"id": TWINS[0], "remove": True}]}
@@ -529,13 +528,13 @@ def _matrix() -> list:
     first = LayoutSnapshot(Layout(0, {}, "maximum"), live().nodes)
     grown = live(*THREE, gateway(D))
     return [
-        pytest.param(declared(storage(A), storage(B)), first, "nodes_without_role", {A, B}, id="bootstrap", marks=requirement("LW-22")),
-        pytest.param(declared(*THREE, storage(D)), live(*THREE), "nodes_without_role", {D}, id="new node", marks=requirement("LW-23")),
-        pytest.param(declared(*THREE, gateway(D)), live(*THREE), "nodes_without_role", {D}, id="new gateway", marks=requirement("LW-23")),
-        pytest.param(declared(absent(C)), live(*THREE), "pending_role_removal", {C}, id="scale-down", marks=requirement("LW-25")),
+        pytest.param(declared(storage(A), storage(B)), first, "nodes_without_role", {A, B}, id="bootstrap", marks=pytest.mark.requirement("LW-22")),
+        pytest.param(declared(*THREE, storage(D)), live(*THREE), "nodes_without_role", {D}, id="new node", marks=pytest.mark.requirement("LW-23")),
+        pytest.param(declared(*THREE, gateway(D)), live(*THREE), "nodes_without_role", {D}, id="new gateway", marks=pytest.mark.requirement("LW-23")),
+        pytest.param(declared(absent(C)), live(*THREE), "pending_role_removal", {C}, id="scale-down", marks=pytest.mark.requirement("LW-25")),
         pytest.param(declared(storage(B, "paris", 20_000)), live(*THREE), "pending_role_change", {B}, id="changed role"),
-        pytest.param(declared(absent(D)), grown, "pending_tombstones", {D}, id="gateway tombstone", marks=requirement("LW-26")),
-        pytest.param(declared(redundancy=1), live(*THREE), "replication_change", set(), id="redundancy", marks=requirement("LW-34", "LW-28")),
+        pytest.param(declared(absent(D)), grown, "pending_tombstones", {D}, id="gateway tombstone", marks=pytest.mark.requirement("LW-26")),
+        pytest.param(declared(redundancy=1), live(*THREE), "replication_change", set(), id="redundancy", marks=pytest.mark.requirement("LW-34")),
         pytest.param(declared(*THREE), live(*THREE), "nothing_pending", set(), id="nothing"),
         pytest.param(declared(storage(D), absent(C), redundancy=1), live(*THREE), "pending_role_removal", {C, D}, id="removal before no role"),
         pytest.param(declared(gateway(B), absent(D)), live(storage(A), storage(C), gateway(D)), "nodes_without_role", {B, D},
@@ -545,7 +544,7 @@ def _matrix() -> list:
     ]
 
 
-@requirement("LW-49", "LW-10", "LW-12", "LW-16", "LW-29")
+@pytest.mark.requirement("LW-49", "LW-10", "LW-12", "LW-16", "LW-29")
 @pytest.mark.parametrize("apply", [True, False])
 @pytest.mark.parametrize(("spec", "snapshot", "reason", "nodes"), _matrix())
 def test_each_kind_of_work_as_writer_and_as_follower(spec, snapshot, reason, nodes, apply):
@@ -563,7 +562,7 @@ def test_each_kind_of_work_as_writer_and_as_follower(spec, snapshot, reason, nod
         assert {line["node"] for line in follower.awaiting.lines if "node" in line} == {role["id"] for role in body(writer, UPDATE)["roles"]}
 
 
-@requirement("LW-30", "LW-10")
+@pytest.mark.requirement("LW-30", "LW-10")
 def test_the_lines_for_the_writer_can_be_declared_there():
     spec = declared(storage(A, "paris", 20_000), storage(D, "lyon", 10_000, "x"), absent(C), redundancy=1, follower=True)
     lines = plan_layout(spec, live(*THREE)).awaiting.lines
@@ -573,7 +572,7 @@ def test_the_lines_for_the_writer_can_be_declared_there():
     assert line == {"node": D, "zone": "paris", "gateway": True, "tags": []}
 
 
-@requirement("LW-16", "LW-49")
+@pytest.mark.requirement("LW-16", "LW-49")
 @pytest.mark.parametrize("mode", ["fail", "discard", "include"])
 def test_a_follower_touches_nothing_that_is_staged(mode):
     plan = plan_layout(declared(RoleSpec(A), foreign_staged=mode, follower=True), live(*THREE, staged={B: None}, history=DRAINING))
@@ -581,7 +580,7 @@ def test_a_follower_touches_nothing_that_is_staged(mode):
     assert plan.awaiting.reason == "nothing_pending"
 
 
-@requirement("OP-111", "LW-25")
+@pytest.mark.requirement("OP-111", "LW-25")
 def test_a_follower_that_purges_waits_for_the_removal():
     plan = plan_layout(declared(RoleSpec(A), purge=True, owner_zones=("paris",), follower=True), live(*THREE))
     assert (plan.awaiting.reason, plan.awaiting.nodes) == ("pending_role_removal", (B,))
@@ -589,7 +588,7 @@ def test_a_follower_that_purges_waits_for_the_removal():
 
 # preview
 
-@requirement("FC-004")
+@pytest.mark.requirement("FC-004")
 @pytest.mark.parametrize(("spec", "staged", "expected"), [
     (declared(storage(D)), {}, [UPDATE, "PreviewClusterLayoutChanges", REVERT]),
     (declared(storage(D)), {D: storage(D)}, ["PreviewClusterLayoutChanges"]),
