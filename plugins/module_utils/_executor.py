@@ -87,13 +87,15 @@ def converge(task: Task, client: Client, check: bool = False) -> Outcome:
             plan = task.plan(task.read(client, tuple(run.doubts)))
             run.perform(plan)
         snapshot = task.read(client, ())
+        if run.failed:
+            return Outcome(first, _shown_in_part(task, snapshot), tuple(run.done), run.answers, run.failed)
         rest = task.plan(snapshot)
     except GarageError as error:
         run.account(error, plan)
         raise
-    if rest.calls and not run.failed:
+    if rest.calls:
         raise _mismatch(rest, run.done)
-    return Outcome(first, resolve(task.show(snapshot), {}), tuple(run.done), run.answers, run.failed)
+    return Outcome(first, resolve(task.show(snapshot), {}), tuple(run.done), run.answers)
 
 
 class Run:
@@ -186,6 +188,14 @@ def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -
     if call.binds:
         answers[call.binds] = answer
     _check_answer(call, answer)
+
+
+def _shown_in_part(task: Task, snapshot: Any) -> Any:
+    """The result of a run that went on after errors; None where the state that made a subject fail now forbids to decide on it at all."""
+    try:
+        return resolve(task.show(snapshot), {})
+    except PlanError:
+        return None
 
 
 def _check_answer(call: Call, answer: Any) -> None:
