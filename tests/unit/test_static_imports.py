@@ -53,6 +53,9 @@ LAYERS = {
     "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site"), ("ansible",)),
+    # From the options of any other plugin to a client.
+    "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "connection", "client")),
+    "plugins": Layer(("inventory/*.py", "lookup/*.py"), ("errors", "plugin", "models", "readers"), ("ansible",)),
     "fragments": Layer(("doc_fragments/*.py",), pure=True),
 }
 
@@ -125,8 +128,8 @@ def test_a_module_is_a_document_over_the_runner(path):
 
 @pytest.mark.requirement("MH-13")
 @pytest.mark.parametrize(("name", "homes"), [
-    ("Client", {"module_utils/_runner.py"}),
-    ("HttpTransport", {"module_utils/_runner.py"}),
+    ("Client", {"module_utils/_runner.py", "module_utils/_plugin.py"}),
+    ("HttpTransport", {"module_utils/_runner.py", "module_utils/_plugin.py"}),
     ("Connection", {"module_utils/_connection.py"}),
     ("Session", {"module_utils/_transport.py"}),
     ("AnsibleModule", {"module_utils/_runner.py"}),
@@ -168,6 +171,9 @@ def test_what_leads_to_a_server_is_made_in_one_place(name, homes):
     ("modules/bucket.py", "from ansible_collections.s3ops.garage.plugins.module_utils._client import Client"),
     ("modules/bucket.py", "from ansible_collections.s3ops.garage.plugins.module_utils._nowhere import x"),
     ("filter/site.py", "from ansible_collections.s3ops.garage.plugins.module_utils._client import Client"),
+    ("lookup/key.py", "from ansible_collections.s3ops.garage.plugins.module_utils._client import Client"),
+    ("inventory/nodes.py", "from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_info"),
+    ("module_utils/_plugin.py", "from ansible.module_utils.basic import AnsibleModule"),
     ("module_utils/_new.py", ""),
     ("module_utils/helpers/x.py", ""),
     ("action/bucket.py", ""),
