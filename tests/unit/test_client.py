@@ -141,6 +141,7 @@ def test_an_older_server_is_explained(connect, text):
     ("CreateBucket", 500, "InternalError", "Internal error: disk full", "ServerFault"),
     ("CreateBucket", 501, "NotImplemented", "x", "ServerFault"),
     ("CreateBucket", 503, "ServiceUnavailable", "Could not reach quorum", "Unavailable"),
+    ("CreateBucket", 502, "x", "x", "Unavailable"),
     ("CreateBucket", 504, "x", "x", "Unavailable"),
     ("ApplyClusterLayout", 500, "InternalError", "Internal error: Invalid new layout version", "StaleVersion"),
     ("ApplyClusterLayout", 500, "InternalError", "The number of nodes with positive capacity (1) is smaller than the replication factor (2).",

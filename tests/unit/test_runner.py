@@ -195,12 +195,21 @@ def test_options_go_where_they_say_whatever_the_environment_says(run, monkeypatc
 
 
 def test_a_second_connection_takes_nothing_from_the_environment(run, monkeypatch):
+    made = []
+
     def job():
+        _runner.run_job({}, lambda params, context: made.append(context.client({"api_url": "http://x", "api_token": TOKEN}, "remotes[0].")) or {})
+
+    def half():
         _runner.run_job({}, lambda params, context: context.client({"api_url": "http://x"}, "remotes[0]."))
 
     monkeypatch.setenv("GARAGE_ADMIN_TOKEN", "environment")
     monkeypatch.setenv("GARAGE_SITE_ROLE", "follower")
-    assert "no admin token: set remotes[0].api_token" in run(job, {})["msg"]
+    monkeypatch.setenv("GARAGE_CA_PATH", "/environment.pem")
+    assert "no admin token: set remotes[0].api_token" in run(half, {})["msg"]
+    run(job, {})
+    # The variables are those of our own site.
+    assert (made[0].site_role, made[0].transport.connection.verify) == (None, True)
 
 
 def test_the_aliases_of_the_connection(run):
