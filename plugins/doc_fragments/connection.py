@@ -14,7 +14,8 @@ options:
     description:
       - Address of the Admin API of one Garage node, for example V(http://127.0.0.1:3903). A path in front of the API is allowed.
       - All requests of a task go to this one node.
-      - When unset, the environment variable E(GARAGE_ADMIN_URL) is used. There is no other default.
+      - When unset, the environment variable E(GARAGE_ADMIN_URL) is used. There is no other default. An empty value is an error and not the
+        same as unset, so that a variable which was not filled in cannot lead to another cluster.
     type: str
     aliases: [url]
   api_token:
@@ -53,13 +54,14 @@ options:
     default: 60
   retries:
     description:
-      - How often a read is tried again after a failure to connect or a 502, 503 or 504 answer.
+      - How often a read is tried again after a failure to connect, a time-out, or a 502, 503 or 504 answer; at most 100 times. What cannot pass by
+        itself (a certificate that is not trusted, a missing file, an answer that is not Garage's) is not tried again.
       - Writes are never repeated. When it is not known whether a write happened, the state is read again and decided anew, once.
     type: int
     default: 3
   retry_delay:
     description:
-      - Seconds before the first retry; doubled each time.
+      - Seconds before the first retry; doubled each time, up to 30 seconds. At most 3600.
     type: float
     default: 1
   site_role:
