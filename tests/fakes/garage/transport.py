@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import format_datetime
@@ -20,11 +21,15 @@ URL = "http://fake.invalid:3903"
 
 
 class Fault(Enum):
-    """What goes wrong with a request; "before" and "after" tell whether the server had acted."""
+    """What goes wrong with a request; "before" and "after" tell whether the server had acted.
+
+    CUT_HALFWAY is a CreateBucket that made the bucket but gave it no name (seen on 2.5.0); any other request it cuts before.
+    """
 
     REFUSED = "refused"
     CUT_BEFORE = "cut_before"
     CUT_AFTER = "cut_after"
+    CUT_HALFWAY = "cut_halfway"
     ERROR_500 = "error_500"
     UNAVAILABLE_BEFORE = "unavailable_before"
     UNAVAILABLE_AFTER = "unavailable_after"
@@ -63,6 +68,7 @@ class FakeTransport:
         self.before = before
         self.sent: list[Sent] = []
         self.closed = False
+        self._lock = threading.Lock()
 
     @property
     def writes(self) -> list[Sent]:
@@ -71,14 +77,16 @@ class FakeTransport:
 
     def send(self, method: str, path: str, query: dict | None, body: Any, label: str) -> Response:
         """One request. Raises TransportError as the real transport does."""
-        number = len(self.sent)
-        if self.before:
-            self.before(number)
-        self.sent.append(Sent(method, label, query, body))
-        fault = self.faults.get(number)
-        if fault is not None:
-            return self._fail(fault, method, path, query, body, label)
-        return self._respond(*self._act(method, path, query, body))
+        # Clients may have several requests in flight; they arrive one after the other.
+        with self._lock:
+            number = len(self.sent)
+            if self.before:
+                self.before(number)
+            self.sent.append(Sent(method, label, query, body))
+            fault = self.faults.get(number)
+            if fault is not None:
+                return self._fail(fault, method, path, query, body, label)
+            return self._respond(*self._act(method, path, query, body))
 
     def close(self) -> None:
         self.closed = True
@@ -91,9 +99,11 @@ class FakeTransport:
     def _fail(self, fault: Fault, method: str, path: str, query: dict | None, body: Any, label: str) -> Response:
         if fault.acts:
             self._act(method, path, query, body)
+        if fault is Fault.CUT_HALFWAY and label == "CreateBucket":
+            self._act(method, path, query, {})
         if fault is Fault.REFUSED:
             raise TransportError(f"{label} at {self.url}: Connection refused", sent=False, endpoint=label)
-        if fault in (Fault.CUT_BEFORE, Fault.CUT_AFTER):
+        if fault in (Fault.CUT_BEFORE, Fault.CUT_AFTER, Fault.CUT_HALFWAY):
             raise TransportError(f"{label} at {self.url}: connection closed without an answer", sent=True, endpoint=label)
         if fault is Fault.ERROR_500:
             return self._respond(500, self._error("InternalError", "Internal error: injected", path))
