@@ -253,16 +253,6 @@ def answer(data: Any = None, status: int = 200, text: str | None = None, media_t
     return step
 
 
-def respond(decide: Callable[[Request], Any]) -> Step:
-    """JSON of what ``decide`` makes of the request."""
-
-    def step(exchange: Exchange) -> None:
-        body = json.dumps(decide(exchange.read())).encode()
-        exchange.send(_head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))}) + body)
-
-    return step
-
-
 def error(status: int, code: str, message: str, **more: Any) -> Step:
     """An error answer as Garage gives it."""
     return answer({"code": code, "message": message, "region": "garage", "path": "/"}, status, **more)
@@ -366,16 +356,6 @@ def raw(data: bytes) -> Step:
         exchange.stall()
 
     return step
-
-
-def slow(step: Step, seconds: float) -> Step:
-    """``step``, but later."""
-
-    def later(exchange: Exchange) -> None:
-        exchange.server.stopping.wait(seconds)
-        step(exchange)
-
-    return later
 
 
 def tunnel() -> Step:

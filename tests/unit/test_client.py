@@ -9,16 +9,14 @@ from datetime import datetime, timezone
 
 import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils import _client, _errors
-from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._connection import resolve_site_role
 from ansible_collections.s3ops.garage.plugins.module_utils._endpoints import ENDPOINTS, LAYOUT_WRITES
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import NotAdminApi, NotFound, TransportError, Unavailable
-from ansible_collections.s3ops.garage.plugins.module_utils._transport import HIDDEN, Connection, HttpTransport
+from ansible_collections.s3ops.garage.plugins.module_utils._transport import HIDDEN
 from tests.fakes import loopback
 from tests.fakes.certificates import Authority
+from tests.fakes.clients import TOKEN, clients
 from tests.fakes.loopback import Loopback, answer, error
-
-TOKEN = "prefix.0123456789abcdefTOKEN"
 
 
 @pytest.fixture(autouse=True)
@@ -28,17 +26,8 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def connect():
-    """connect(url, …) -> Client that does not wait between tries, closed at the end."""
-    made = []
-
-    def make(url, timeout=20.0, verify=True, **options):
-        connection = Connection(url, TOKEN, "file /etc/token (option api_token_file)", timeout=timeout, verify=verify)
-        made.append(Client(HttpTransport(connection), **{"retry_delay": 0, **options}))
-        return made[-1]
-
-    yield make
-    for client in made:
-        client.close()
+    with clients("file /etc/token (option api_token_file)") as make:
+        yield make
 
 
 def refused(client, endpoint, kind, **options):

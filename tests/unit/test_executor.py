@@ -4,29 +4,26 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils import _executor
-from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import (
     Conflict,
     Denied,
-    GateClosed,
     NotFound,
     PlanError,
     ServerFault,
-    StaleVersion,
     TransportError,
     Unavailable,
     VerifyMismatch,
 )
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task, converge, send
-from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call, Plan, Ref, Secret, combine
-from ansible_collections.s3ops.garage.plugins.module_utils._transport import Connection, HttpTransport
+from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call, Plan, Ref, Secret
+from ansible_collections.s3ops.garage.plugins.module_utils._transport import HttpTransport
 from tests.fakes import loopback
+from tests.fakes.clients import clients
 from tests.fakes.loopback import Loopback, answer, error
 
 ABSENT = error(404, "NoSuchBucket", "Bucket not found: media")
@@ -42,15 +39,8 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def connect():
-    made = []
-
-    def make(url, **options):
-        made.append(Client(HttpTransport(Connection(url, "token", "option api_token", timeout=20.0)), **{"retry_delay": 0, "retries": 0, **options}))
-        return made[-1]
-
-    yield make
-    for client in made:
-        client.close()
+    with clients(retries=0) as make:
+        yield make
 
 
 @dataclass
@@ -331,59 +321,6 @@ def test_nothing_done_is_nothing_to_put_back(connect):
     assert server.endpoints == ["GetBucketInfo", "CreateBucket"]
 
 
-# a layout version that moved
-
-STALE = error(500, "InternalError", "Internal error: Invalid new layout version")
-
-
-def apply_task(seen):
-    def read(client, doubts):
-        seen.append(doubts)
-        return client.call("GetClusterLayout")
-
-    def plan(live):
-        calls = () if live["settled"] else (Call("ApplyClusterLayout", "apply", body={"version": live["version"] + 1}),)
-        return Plan("layout", calls=calls)
-
-    return Task(read, plan, lambda live: live)
-
-
-@pytest.mark.requirement("OP-109", "FC-008")
-def test_a_stale_version_is_read_again_and_tried_once_more(connect):
-    seen = []
-    layouts = [answer({"version": version, "settled": settled}) for version, settled in ((1, False), (2, False), (3, True))]
-    with Loopback(layouts[0], STALE, layouts[1], answer({}), layouts[2]) as server:
-        converge(apply_task(seen), connect(server.url))
-    assert [request.json for request in server.requests if request.endpoint == "ApplyClusterLayout"] == [{"version": 2}, {"version": 3}]
-    assert seen == [(), (), ()]
-
-
-@pytest.mark.requirement("OP-109", "FC-008")
-def test_a_version_that_is_stale_twice_is_the_end(connect):
-    layout = answer({"version": 1, "settled": False})
-    with Loopback(layout, STALE, layout, STALE) as server:
-        found = fails(StaleVersion, apply_task([]), connect(server.url))
-    assert server.endpoints == ["GetClusterLayout", "ApplyClusterLayout"] * 2
-    assert "not known" not in found.message
-
-
-@pytest.mark.requirement("OP-109", "FC-008")
-def test_when_the_other_writer_wanted_the_same_nothing_more_is_sent(connect):
-    done = answer({"version": 2, "settled": True})
-    with Loopback(answer({"version": 1, "settled": False}), STALE, done, done) as server:
-        outcome = converge(apply_task([]), connect(server.url))
-    assert server.endpoints.count("ApplyClusterLayout") == 1
-    assert outcome.plan.changed
-
-
-@pytest.mark.requirement("LW-13", "LW-16")
-def test_a_closed_gate_is_no_doubt(connect):
-    with Loopback(answer({"version": 1, "settled": False})) as server:
-        found = fails(GateClosed, apply_task([]), connect(server.url, site_role="follower"))
-    assert server.endpoints == ["GetClusterLayout"]
-    assert (found.done, found.left) == ((), ())
-
-
 # what the answers show
 
 @pytest.mark.requirement("OP-107")
@@ -420,113 +357,3 @@ def test_a_single_call_is_noted_and_its_answer_kept(connect):
     assert server.requests[0].json == {"a": 1}
     assert answers == {"x": {"y": 1}, "made": BUCKET}
     assert done == ["create"]
-
-
-# several subjects at a time
-
-class Wire:
-    """A client whose calls meet at a barrier, or fail by their endpoint and name; notes how many were in flight together."""
-
-    retry_delay = 0
-
-    def __init__(self, fails=None, meet=0):
-        self.fails, self.sent, self.warnings, self.secrets, self.server_time = fails or {}, [], [], [], None
-        self.barrier = threading.Barrier(meet) if meet else None
-        self.now, self.most, self.lock = 0, 0, threading.Lock()
-
-    def call(self, endpoint, query=None, body=None):
-        with self.lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
-            self.sent.append((endpoint, (body or {}).get("name")))
-        try:
-            if self.barrier:
-                # Breaks, and so fails the test, when the lanes are not in flight together.
-                self.barrier.wait(timeout=60)
-            if error := self.fails.pop((endpoint, (body or {}).get("name")), None):
-                raise error
-            return {"id": f"{endpoint} {(body or {}).get('name')}"}
-        finally:
-            with self.lock:
-                self.now -= 1
-
-
-def lanes(*stages):
-    return combine("tenancy", [[Plan(f"thing {name}", after={"made": True}, calls=tuple(calls)) for name, calls in stage.items()] for stage in stages])
-
-
-def make(name, **options):
-    return Call("CreateKey", f"create {name}", body={"name": name}, binds=name, **options)
-
-
-def tune(name, needs):
-    return Call("UpdateKey", f"tune {name}", query={"id": Ref(needs, "id")}, body={"name": name})
-
-
-def staged(plan, **options):
-    """A task that has ``plan`` to do, and nothing when it is looked at again."""
-    plans = iter([plan, Plan("tenancy"), Plan("tenancy")])
-    return Task(read=lambda client, doubts: doubts, plan=lambda live: next(plans), show=lambda live: "shown", **options)
-
-
-def test_subjects_of_one_stage_are_in_flight_together_and_never_more_than_allowed():
-    plan = lanes({name: [make(name)] for name in "abcdefgh"})
-    wire = Wire(meet=4)
-    converge(staged(plan, in_flight=4), wire)
-    assert wire.most == 4 and len(wire.sent) == 8
-
-
-def test_the_calls_of_a_subject_stay_in_order_and_a_stage_waits_for_the_one_before():
-    plan = lanes({name: [make(name), tune(name, name)] for name in "abcd"}, {"late": [tune("late", "d")]})
-    wire = Wire()
-    outcome = converge(staged(plan, in_flight=4), wire)
-    for name in "abcd":
-        assert wire.sent.index(("CreateKey", name)) < wire.sent.index(("UpdateKey", name)) < wire.sent.index(("UpdateKey", "late"))
-    assert sorted(outcome.done) == sorted(plan.would)
-
-
-def test_one_at_a_time_unless_more_is_allowed():
-    wire = Wire()
-    converge(staged(lanes({name: [make(name)] for name in "abcd"})), wire)
-    assert wire.most == 1 and [name for endpoint, name in wire.sent] == list("abcd")
-
-
-def test_an_error_stops_the_lanes_beside_it_and_the_stages_after_it():
-    plan = lanes({name: [make(name)] for name in "abcd"}, {"late": [tune("late", "d")]})
-    wire = Wire(fails={("CreateKey", "b"): PlanError("no")})
-    with pytest.raises(PlanError) as caught:
-        converge(staged(plan), wire)
-    assert wire.sent == [("CreateKey", "a"), ("CreateKey", "b")]
-    assert caught.value.done == ("create a",) and caught.value.left == ("create b", "create c", "create d", "tune late")
-
-
-def test_going_on_tries_the_others_but_not_what_needs_the_failed_one():
-    plan = lanes({name: [make(name)] for name in "abc"}, {"on b": [tune("on b", "b")], "on c": [tune("on c", "c")]})
-    wire = Wire(fails={("CreateKey", "b"): PlanError("no")})
-    outcome = converge(staged(plan, go_on=True), wire)
-    assert outcome.done == ("create a", "create c", "tune on c") and outcome.result == "shown"
-    assert {subject: error.message for subject, error in outcome.failed.items()} == {
-        "thing b": "no", "thing on b": "tune on b: not tried, because b could not be made"}
-
-
-def test_several_writes_may_be_in_doubt_at_once():
-    seen = []
-    plans = iter([lanes({name: [make(name)] for name in "ab"}), lanes({"b": [make("b")]}), Plan("tenancy")])
-    wire = Wire(fails={("CreateKey", name): TransportError("cut", sent=True, endpoint="CreateKey") for name in "ab"}, meet=2)
-
-    def read(client, doubts):
-        seen.append(doubts)
-        if doubts:
-            wire.barrier = None
-
-    outcome = converge(Task(read, plan=lambda live: next(plans), show=lambda live: None, in_flight=2), wire)
-    assert [sorted(doubt.call.why for doubt in doubts) for doubts in seen] == [[], ["create a", "create b"], []]
-    # What is not wanted any more after a new look has happened.
-    assert sorted(outcome.done) == ["create a", "create b"] and outcome.failed == {}
-
-
-def test_a_fault_that_a_new_look_may_mend_comes_before_one_it_cannot():
-    plans = iter([lanes({name: [make(name)] for name in "ab"}), Plan("tenancy"), Plan("tenancy")])
-    wire = Wire(fails={("CreateKey", "a"): PlanError("no"), ("CreateKey", "b"): TransportError("cut", sent=True, endpoint="CreateKey")}, meet=2)
-    task = Task(read=lambda client, doubts: None, plan=lambda live: next(plans), show=lambda live: "read again", in_flight=2)
-    assert converge(task, wire).result == "read again"
