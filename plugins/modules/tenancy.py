@@ -374,7 +374,7 @@ error:
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec import tenancy_spec
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
 from ansible_collections.s3ops.garage.plugins.module_utils._models.tenancy import TenancySpec
-from ansible_collections.s3ops.garage.plugins.module_utils._planners.tenancy import plan_tenancy
+from ansible_collections.s3ops.garage.plugins.module_utils._planners.tenancy import plan_tenancy, show_tenancy
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.tenancy import read_tenancy
 from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_task
 
@@ -384,7 +384,7 @@ def build(params):
     return Task(
         read=lambda client, doubts: read_tenancy(client, spec, doubts),
         plan=lambda live: plan_tenancy(spec, live),
-        show=lambda live: plan_tenancy(spec, live).predicted,
+        show=lambda live: show_tenancy(spec, live),
         in_flight=params["max_in_flight"],
         go_on=params["on_error"] == "continue",
     )

@@ -181,11 +181,12 @@ def test_going_on_does_all_that_does_not_need_what_failed(garage, module, max_in
     assert refused["error"] == {"kind": "invalid", "status": 400, "code": "InvalidRequest", "endpoint": "CreateBucket"}
     assert "could not be made" in orphaned["msg"] and orphaned["error"]["kind"] == "refused"
     assert all(failure["msg"] in result["msg"] for failure in failures.values()) and "2 of 7 subjects failed" in result["msg"]
-    # The state as it is: the one that failed would still have to be made.
-    first, _second, third = result["tenancy"]["buckets"]
+    # The state as it is: the one that failed is not there, and nobody has a right on it.
+    first, second, third = result["tenancy"]["buckets"]
+    assert second is None
     assert (first["id"], third["id"]) == (garage.bucket("aaa").id, garage.bucket("zzz").id)
     assert third["quotas"]["max_objects"] == 5
-    assert [grant["bucket_id"] is None for grant in result["tenancy"]["grants"]] == [False, True, False]
+    assert [grant is None for grant in result["tenancy"]["grants"]] == [False, True, False]
 
 
 def test_what_failed_is_all_that_is_left_for_the_next_run(garage, module):

@@ -39,15 +39,7 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
 
     Raises PlanError with everything that the live state forbids, each with its path in the document; nothing is sent then.
     """
-    faults = _Faults()
-    keys = _Keys(spec.keys, live, faults)
-    parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
-             for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
-    faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
-    faults.same_twice((f"buckets[{index}].local_aliases[{number}]", name) for index, part in enumerate(parts)
-                      for number, name in enumerate(part.local_names))
-    purged = _Purged(spec, live, keys, parts, faults)
-    faults.check()
+    keys, parts, purged = _decide(spec, live)
     present, absent = ([part for part in parts if part.entry.spec.absent is gone] for gone in (False, True))
     plan = combine("tenancy", [
         [plan for plan, key in zip(keys.plans, spec.keys, strict=True) if not key.absent],
@@ -63,6 +55,29 @@ def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
         "buckets": [_bucket_result(part, keys.leaving | purged.key_ids) for part in parts],
         "grants": [plan.after for part in parts for party, plan in part.grants],
     })
+
+
+def show_tenancy(spec: TenancySpec, live: TenancySnapshot) -> dict:
+    """What is there of the document, in its order, None for what is not: not all of it is when a run went on after errors. Raises PlanError."""
+    keys, parts, _purged = _decide(spec, live)
+    return {
+        "keys": [plan.before for plan in keys.plans],
+        "buckets": [part.plan.before for part in parts],
+        "grants": [plan.before for part in parts for party, plan in part.grants],
+    }
+
+
+def _decide(spec: TenancySpec, live: TenancySnapshot) -> tuple[_Keys, list[_Part], _Purged]:
+    faults = _Faults()
+    keys = _Keys(spec.keys, live, faults)
+    parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
+             for index, (entry, snapshot) in enumerate(zip(spec.buckets, live.buckets, strict=True))]
+    faults.same_twice((f"buckets[{index}]", part.live.id if part.live else None) for index, part in enumerate(parts))
+    faults.same_twice((f"buckets[{index}].local_aliases[{number}]", name) for index, part in enumerate(parts)
+                      for number, name in enumerate(part.local_names))
+    purged = _Purged(spec, live, keys, parts, faults)
+    faults.check()
+    return keys, parts, purged
 
 
 class _Faults:
