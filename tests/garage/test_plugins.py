@@ -65,15 +65,16 @@ def test_nodes_are_hosts_in_groups(cluster: Cluster, tmp_path: Path) -> None:
     found = json.loads(inventory(cluster, tmp_path, "--list"), object_hook=plain)
     # All nodes run on this machine and have its hostname, so that each is told by its id.
     one, two, three, new = [node_id[:16] for node_id in cluster.node_ids]
+    version = cluster.nodes[0].admin.get("GetClusterStatus")["nodes"][0]["garageVersion"].rpartition(":")[2]
     groups = {name: set(group["hosts"]) for name, group in found.items() if "hosts" in group}
     assert groups == {
         "storage": {one, three}, "gateway": {two}, "no_role": {new}, "up": {one, two, three, new}, "zone_paris": {one, two}, "zone_lyon": {three},
-        "tag_ssd": {one, two}, "tag_rack_1": {one}, "garage_2_5_0": {one, two, three, new},
+        "tag_ssd": {one, two}, "tag_rack_1": {one}, f"garage_{version.replace('.', '_')}": {one, two, three, new},
         **({"nearly_full": groups["nearly_full"]} if "nearly_full" in groups else {}),
     }  # fmt: skip
     first = found["_meta"]["hostvars"][one]
     assert [first[f"garage_node_{name}"] for name in ("id", "zone", "capacity", "gateway", "tags", "up", "addr", "version")] == [
-        cluster.node_ids[0], "paris", GIB, False, ["ssd", "rack 1"], True, cluster.nodes[0].rpc_address.partition("@")[2], "2.5.0"]  # fmt: skip
+        cluster.node_ids[0], "paris", GIB, False, ["ssd", "rack 1"], True, cluster.nodes[0].rpc_address.partition("@")[2], version]  # fmt: skip
     assert first["ansible_host"] == "127.0.0.1"
     assert found["_meta"]["hostvars"][new]["garage_node_zone"] is None
 
