@@ -97,12 +97,18 @@ def find_orphans(client: Client, doubts: Doubts) -> list[Bucket]:
         return []
     # The server's clock is known to the second, from the Date header of its last answer.
     since = seconds_before(min(doubt.since for doubt in creates), 2)
-    found = [row["id"] for row in list_buckets(client) if not row["globalAliases"] and not row["localAliases"] and _made_after(row, since)]
+    rows = [row for row in list_buckets(client) if not row["globalAliases"] and not row["localAliases"] and _made_after(row, since)]
+    found = [bucket for row in rows if (bucket := find_bucket(client, id=row["id"])) and _is_untouched(bucket)]
     if len(found) > len(creates):
         raise PlanError(f"{'; '.join(doubt.call.why for doubt in creates)}: the answer was lost, and {len(found)} buckets without a name appeared"
-                        f" meanwhile: {', '.join(found)}",
+                        f" meanwhile: {', '.join(bucket.id for bucket in found)}",
                         hint="see which one is yours with s3ops.garage.bucket_info, and name it by running this with id and name")
-    return [bucket for id in found if (bucket := find_bucket(client, id=id))]
+    return found
+
+
+def _is_untouched(bucket: Bucket) -> bool:
+    """Nothing was set, granted or stored: whoever does that has already taken the bucket for their own."""
+    return bucket == Bucket(bucket.id, created=bucket.created, usage=bucket.usage) and not any(bucket.usage.values())
 
 
 def _made_after(row: dict, since: datetime) -> bool:
