@@ -19,6 +19,8 @@ from .._units import parse_duration
 ANSWER = "answer"  # name under which the answer of the operation is kept
 SCRUB_COMMANDS = ("start", "pause", "resume", "cancel")
 _HASH = re.compile(r"[0-9a-f]{64}")
+# The server takes an age from its clock in unsigned milliseconds: one that reaches behind 1970 wraps round, and every upload is older (2.5.0).
+_OLDEST = 50 * 365 * 86400
 # What the server takes; it answers anything else with a node error inside of a 200 (FC-098).
 _VARIABLES = {"resync_worker_count": (1, 8), "resync_tranquility": (0, None), "scrub_tranquility": (0, None)}
 
@@ -68,9 +70,13 @@ def plan_uploads(params: Mapping, seconds: int, bucket: Bucket) -> Plan:
 def older_than(params: Mapping) -> int:
     """The age in seconds. Raises InputError."""
     try:
-        return parse_duration(params["older_than"])
+        seconds = parse_duration(params["older_than"])
     except ValueError as error:
         raise InputError(f"older_than: {error}") from None
+    if seconds > _OLDEST:
+        raise InputError(f"older_than: {params['older_than']!r} is more than 50 years; an age that reaches behind 1970 makes Garage delete every upload,"
+                         " also those that are under way")
+    return seconds
 
 
 def check_recovery(params: Mapping) -> None:
