@@ -83,7 +83,8 @@ def check_recovery(params: Mapping) -> None:
     """Raises InputError for options of a layout recovery that do not go together."""
     faults = []
     if params["action"] == "revert":
-        faults = [f"{name}: goes with action: skip_dead_nodes" for name in ("version", "allow_missing_data") if params[name] not in (None, False)]
+        given = {"version": params["version"] is not None, "allow_missing_data": params["allow_missing_data"]}
+        faults = [f"{name}: goes with action: skip_dead_nodes" for name, is_given in given.items() if is_given]
     elif params["allow_missing_data"] and not params["confirm"]:
         faults = ["confirm: allow_missing_data gives up data that only dead nodes hold; set confirm: true when that is meant"]
     if faults:
