@@ -139,7 +139,7 @@ def _failure(error: GarageError, context: Context) -> dict:
     if error.done:
         parts.append(f"Done before that: {'; '.join(error.done)}.")
     if error.left:
-        parts.append(f"Not done: {'; '.join(error.left)}. Running this again finishes it.")
+        parts.append(f"Not done: {'; '.join(error.left)}. A further run goes on from there.")
     if error.hint:
         parts.append(f"What to do: {error.hint}.")
     text = " ".join(part if part.endswith((".", "!", "?")) else part + "." for part in parts)

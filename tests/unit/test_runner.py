@@ -237,7 +237,7 @@ def test_what_was_done_and_what_was_not_is_told(run):
 
     with Loopback(answer({}), error(500, "InternalError", "disk full")) as server:
         result = run(two_steps, {"api_url": server.url, "api_token": TOKEN})
-    assert "disk full. Done before that: first. Not done: second; third. Running this again finishes it." in result["msg"]
+    assert "disk full. Done before that: first. Not done: second; third. A further run goes on from there." in result["msg"]
     assert result["changed"] is True
     assert result["error"].keys() == RESULT_ON_FAILURE
 
