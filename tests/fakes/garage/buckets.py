@@ -58,6 +58,9 @@ def bucket_info(state: State, bucket: BucketRow) -> dict:
 
 
 def _visible_keys(state: State, bucket: BucketRow) -> set[str]:
+    # 2.0 shows every key that was ever allowed or denied anything, or had a name of its own for the bucket, until the key is deleted.
+    if not state.since(2, 1):
+        return {key_id for key_id in (*bucket.grants, *bucket.named_by) if not state.keys[key_id].deleted}
     granted = {key_id for key_id, flags in bucket.grants.items() if any(flags.values())}
     # Between 2.1 and 2.3 a key that only has a local alias was left out.
     return granted if state.since(2, 1) and not state.since(2, 4) else granted | {key_id for key_id, _alias in bucket.local_aliases}
@@ -142,6 +145,7 @@ def _create(state: State, args: dict) -> dict:
         key = state.key(local["accessKeyId"])
         key.local_aliases[local["alias"]] = bucket.id
         bucket.local_aliases.add((key.id, local["alias"]))
+        bucket.named_by.add(key.id)
         if any(local["allow"].values()):
             bucket.grants[key.id] = dict(local["allow"])
     return bucket_info(state, bucket)

@@ -29,7 +29,8 @@ def _info(state: State, key: KeyRow, secret: bool = False) -> dict:
 
 
 def _shows(state: State, key: KeyRow, bucket: BucketRow) -> bool:
-    granted = any(bucket.grants.get(key.id, {}).values())
+    # 2.0 shows every bucket on which the key was ever allowed or denied anything.
+    granted = any(bucket.grants.get(key.id, {}).values()) or (key.id in bucket.grants and not state.since(2, 1))
     if state.since(2, 1) and not state.since(2, 4):
         return granted
     return granted or bucket.id in key.local_aliases.values()

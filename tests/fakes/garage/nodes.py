@@ -66,14 +66,17 @@ def health(state: State) -> dict:
     bearable = layout.factor - (layout.factor // 2 + 1)
     all_ok = PARTITIONS - touched if ready else 0
     quorum = 0 if not ready else PARTITIONS if len(down) <= bearable else all_ok
-    healthy, usable = ready and not down, ready and quorum == PARTITIONS
+    # 2.0.0 takes the first layout, which has no nodes, for one whose partitions are all well.
+    counted = ready or not state.since(2, 1)
+    all_ok = PARTITIONS if counted and not ready else all_ok
+    healthy, usable = counted and not down, ready and quorum == PARTITIONS
     return {
         "status": "healthy" if healthy else "degraded" if usable else "unavailable",
         "knownNodes": len(state.known_nodes()),
         "connectedNodes": len(up),
         "storageNodes": len(storage),
         "storageNodesUp" if state.since(2, 1) else "storageNodesOk": len(storage & up),
-        "partitions": PARTITIONS if ready else 0,
+        "partitions": PARTITIONS if counted else 0,
         "partitionsQuorum": quorum,
         "partitionsAllOk": all_ok,
     }
@@ -84,7 +87,8 @@ def _health(state: State, args: dict) -> dict:
 
 
 def _statistics(state: State, args: dict) -> dict:
-    state.tables()
+    if state.since(2, 3):
+        state.tables()
     buckets = state.buckets.values()
     freeform = f"Number of buckets: {len(buckets)}\n"
     if not state.since(2, 3):

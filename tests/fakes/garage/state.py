@@ -45,12 +45,14 @@ def show_time(milliseconds: int | None) -> str | None:
 
 @dataclass
 class BucketRow:
-    """``grants`` maps key ids to flags, also of keys whose flags are all false again. ``cors`` and ``lifecycle`` are None when unset."""
+    """``grants`` maps key ids to flags, also of keys whose flags are all false again; ``named_by`` are the keys that ever had a local alias.
+    ``cors`` and ``lifecycle`` are None when unset."""
 
     id: str
     created: int
     aliases: set[str] = field(default_factory=set)
     local_aliases: set[tuple[str, str]] = field(default_factory=set)
+    named_by: set[str] = field(default_factory=set)
     grants: dict[str, dict[str, bool]] = field(default_factory=dict)
     website: dict | None = None
     quotas: dict = field(default_factory=lambda: {"maxSize": None, "maxObjects": None})

@@ -32,6 +32,7 @@ def _add(state: State, args: dict) -> dict:
                           f" {str(key.local_aliases[alias])[:16]}")
     key.local_aliases[alias] = bucket.id
     bucket.local_aliases.add((key.id, alias))
+    bucket.named_by.add(key.id)
     return bucket_info(state, bucket)
 
 
