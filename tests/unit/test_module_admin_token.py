@@ -49,10 +49,11 @@ def test_what_is_printed_never_holds_a_secret(garage, run, tmp_path):
         before = [row.secret for row in garage.state.tokens.values()]
         result = run(admin_token, {"name": "ci", "scope": ["ListBuckets"], "store": store, **more}, verbosity=4)
         assert not result.get("failed"), result
-        keys.add(frozenset(result) - {"warnings"})
+        # ansible-core returns the options beside the result up to 2.20 only.
+        keys.add(frozenset(result) - {"warnings", "invocation"})
         for secret in (ADMIN_TOKEN, *before, *(row.secret for row in garage.state.tokens.values())):
             assert secret.rpartition(".")[2] not in result["output"]
-    assert keys == {frozenset({"admin_token", "adopted", "rotated", "changed", "actions", "diff", "invocation", "output"})}
+    assert keys == {frozenset({"admin_token", "adopted", "rotated", "changed", "actions", "diff", "output"})}
 
 
 def test_a_secret_that_was_asked_for_comes_through(garage, run, tmp_path):

@@ -327,7 +327,8 @@ def test_a_secret_is_returned_only_where_nothing_prints_it(run):
     given = {**connection, "return_secret": True, "secret_access_key": "0123456789abcdef0123456789abcdef"}
     result = run(secret_info, given, no_log=True)
     assert result["access_key"] == {"secret": "0123456789abcdef0123456789abcdef"}
-    assert result["invocation"]["module_args"]["secret_access_key"] == "********"
+    # ansible-core returns the options beside the result up to 2.20 only.
+    assert result.get("invocation", {"module_args": {"secret_access_key": "********"}})["module_args"]["secret_access_key"] == "********"
     assert TOKEN not in result["output"]
 
 
