@@ -327,7 +327,7 @@ def test_a_secret_is_returned_only_where_nothing_prints_it(run):
     given = {**connection, "return_secret": True, "secret_access_key": "0123456789abcdef0123456789abcdef"}
     result = run(secret_info, given, no_log=True)
     assert result["access_key"] == {"secret": "0123456789abcdef0123456789abcdef"}
-    # ansible-core returns the options beside the result up to 2.20 only.
+    # ansible-core 2.19 returns the options beside the result, 2.21 does not.
     assert result.get("invocation", {"module_args": {"secret_access_key": "********"}})["module_args"]["secret_access_key"] == "********"
     assert TOKEN not in result["output"]
 
