@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -42,6 +43,12 @@ def run_job(argument_spec: Mapping, job: Callable[[Mapping, Context], dict], **c
     except GarageError as error:
         context.finish()
         module.fail_json(**_failure(error, context))
+    except (KeyError, TypeError, AttributeError) as error:
+        # JSON of another shape than Garage's: models take fields for granted. The trace is for -vvv.
+        context.finish()
+        strange = GarageError(f"an answer of the server does not have the shape of Garage's ({type(error).__name__}: {error})",
+                              hint="see that api_url is the Admin API of a Garage; if it is, this is a fault of the collection: please report it")
+        module.fail_json(**_failure(strange, context), exception=traceback.format_exc())
     context.finish()
     module.exit_json(**result, **_reveal(module))
 

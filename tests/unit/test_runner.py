@@ -12,6 +12,7 @@ from ansible.module_utils.testing import patch_module_args
 from ansible_collections.s3ops.garage.plugins.module_utils import _runner
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import InputError, NotFound, WaitTimeout
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
+from ansible_collections.s3ops.garage.plugins.module_utils._models.bucket import Bucket
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call, Plan, Secret
 from tests.fakes import loopback
 from tests.fakes.loopback import Loopback, answer, error
@@ -342,3 +343,14 @@ def test_nothing_is_shown_by_a_play_that_tells_everything(tmp_path):
     assert result["rc"] == 0
     assert result["buckets"][0]["aliases"] == ["media"]
     assert TOKEN not in result["output"]
+
+
+@pytest.mark.parametrize("shape", [{}, [], {"id": "1", "keys": [{}]}, {"id": "1", "quotas": 5}])
+def test_json_of_another_shape_is_told_in_words(run, shape):
+    def info():
+        _runner.run_info("things", {}, lambda client, params: [Bucket.from_api(client.call("GetBucketInfo")).to_result()])
+
+    with Loopback(answer(shape)) as server:
+        result = run(info, {"api_url": server.url, "api_token": TOKEN})
+    assert result["failed"] and "does not have the shape of Garage's" in result["msg"] and "api_url" in result["msg"]
+    assert "Traceback" not in result["msg"] and TOKEN not in result["output"]
