@@ -50,15 +50,6 @@ def parse_size(value: str | int, milli: bool = False) -> int:
     return size
 
 
-def format_size(size: int) -> str:
-    """A short human form, for messages only: the largest power of 1000 with at most one decimal."""
-    value, units = float(size), ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
-    while value >= 1000 and len(units) > 1:
-        value /= 1000
-        del units[0]
-    return f"{value:.0f} {units[0]}" if value == int(value) else f"{value:.1f} {units[0]}"
-
-
 def parse_duration(value: str | int) -> int:
     """Seconds of ``90``, ``30m``, ``24h``, ``7d`` or ``2w``. Raises ValueError with the rule."""
     match = _DURATION.fullmatch(str(value)) if not isinstance(value, bool) else None

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils._units import (
     SIZE_RULE,
-    format_size,
     format_timestamp,
     normal_timestamp,
     parse_duration,
@@ -82,19 +81,6 @@ def test_a_size_is_a_number_or_a_value_error(value, milli):
         assert 0 <= parse_size(value, milli) <= 2**64 - 1
     except ValueError as error:
         assert len(str(error)) > 10
-
-
-@pytest.mark.parametrize(("size", "text"), [
-    (0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1500, "1.5 kB"), (40 * 10**9, "40 GB"), (10**12, "1 TB"), (10**15, "1 PB"), (999 * 10**15, "999 PB"),
-    (10**18, "1 EB"), (15 * 10**18, "15 EB"), (2**64 - 1, "18.4 EB"),
-])
-def test_sizes_in_words(size, text):
-    assert format_size(size) == text
-
-
-@given(st.integers(0, 2**64 - 1))
-def test_sizes_in_words_are_about_right(size):
-    assert abs(parse_size(format_size(size)) - size) <= 0.06 * size
 
 
 # durations
