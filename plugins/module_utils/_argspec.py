@@ -72,6 +72,18 @@ def key_spec() -> dict:
     }
 
 
+def admin_token_spec() -> dict:
+    """What can be set on an admin token, and where its secret is kept; the same in the modules ``admin_token`` and ``tenancy``."""
+    return {
+        "name": {"type": "str"},
+        "id": {"type": "str"},
+        "scope": {"type": "list", "elements": "str"},
+        "expiration": {"type": "str"},
+        "store": {"type": "dict", "options": {"path": {"type": "path", "required": True}}},
+        "credential_deletion_policy": {"type": "str", "choices": ["retain", "delete"], "default": "retain"},
+    }
+
+
 def return_secret_spec() -> dict:
     """``return_secret``; the runner refuses it in a task without no_log."""
     return {"return_secret": {"type": "bool", "default": False, "no_log": False}}

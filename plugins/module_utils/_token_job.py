@@ -19,10 +19,10 @@ from ._client import Client
 from ._connection import together
 from ._errors import VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
-from ._models.admin_token import Intent, StoredToken, TokenSpec
+from ._models.admin_token import Intent, StoredToken, TokenDirectory, TokenSpec
 from ._plan import Call
 from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token
-from ._readers.admin_token import is_accepted, read_directory
+from ._readers.admin_token import is_accepted, own_token_id, read_directory
 from ._stores import FileStore, MemoryStore, Store
 from ._waiter import wait_until
 
@@ -62,16 +62,19 @@ class Keeper:
         self._made: StoredToken | None = None
         self._accepted: dict[str, bool | None] = {}
 
-    def read(self, client: Client, doubts: Doubts) -> TokenSnapshot:
-        """What server and stores say. Whatever keeps the stored token from being judged is raised, and nothing is made (TD-07)."""
+    def read(self, client: Client, doubts: Doubts, listed: TokenDirectory | None = None) -> TokenSnapshot:
+        """What server and stores say. Whatever keeps the stored token from being judged is raised, and nothing is made (TD-07).
+
+        ``listed`` are all tokens where they have been read already, as for several in one run.
+        """
         stored = self._read_stored()
         intent = Intent.from_text(self._intents.read(), f"{self.spec.store_path}.intent")
-        directory = read_directory(client, [self.spec.id, stored.id if stored else None, intent.replaces if intent else None])
+        ids = [self.spec.id, stored.id if stored else None, intent.replaces if intent else None]
+        directory = listed if listed and listed.complete else read_directory(client, ids)
         kept = directory.by_id(stored.id) if stored else None
         if kept and not kept.expired and not self.spec.absent:
             stored = replace(stored, accepted=self._ask(stored))
-        own = client.transport.connection.token.partition(".")
-        return TokenSnapshot(directory, stored, intent, self._nonce, own[0] if own[1] else None, client.server_time)
+        return TokenSnapshot(directory, stored, intent, self._nonce, own_token_id(client), client.server_time)
 
     def plan(self, live: TokenSnapshot) -> TokenPlan:
         self._live, self._decided = live, plan_admin_token(self.spec, live)

@@ -204,19 +204,9 @@ error:
   sample: {kind: credential_lost, status: null, code: null, endpoint: null}
 """
 
-from ansible_collections.s3ops.garage.plugins.module_utils._argspec import return_secret_spec, state_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec import admin_token_spec, return_secret_spec, state_spec
 from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
 from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
-
-SPEC = {
-    "name": {"type": "str"},
-    "id": {"type": "str"},
-    "scope": {"type": "list", "elements": "str"},
-    "expiration": {"type": "str"},
-    "store": {"type": "dict", "options": {"path": {"type": "path", "required": True}}},
-    "rotate": {"type": "bool", "default": False},
-    "credential_deletion_policy": {"type": "str", "choices": ["retain", "delete"], "default": "retain"},
-}
 
 
 def job(params, context):
@@ -225,7 +215,8 @@ def job(params, context):
 
 
 def main():
-    run_job({**SPEC, **state_spec(), **return_secret_spec()}, job, required_one_of=[("name", "id")])
+    spec = {**admin_token_spec(), "rotate": {"type": "bool", "default": False}, **state_spec(), **return_secret_spec()}
+    run_job(spec, job, required_one_of=[("name", "id")])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._models.admin_token i
 )
 from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KNOWN_AFTER
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Secret, resolve
-from ansible_collections.s3ops.garage.plugins.module_utils._planners.admin_token import NEW, TokenSnapshot, plan_admin_token
+from ansible_collections.s3ops.garage.plugins.module_utils._planners.admin_token import TokenSnapshot, plan_admin_token
 
 NOW = datetime(2026, 6, 1, tzinfo=timezone.utc)
 ID, OTHER, FRESH = "a" * 24, "b" * 24, "c" * 24
@@ -51,7 +51,7 @@ def live(*tokens, **more):
 
 
 def sent(plan):
-    answers = {NEW: {"id": "the new id"}}
+    answers = {call.binds: {"id": "the new id"} for call in plan.calls}
     return [(call.endpoint, resolve(call.query, answers), resolve(call.body, answers)) for call in plan.calls]
 
 

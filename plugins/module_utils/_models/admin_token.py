@@ -174,8 +174,8 @@ class TokenSpec:
         return f"admin token {self.name or self.id}"
 
     @classmethod
-    def from_params(cls, params: Mapping) -> TokenSpec:
-        """From module options. Raises InputError with all faults."""
+    def from_params(cls, params: Mapping, where: str = "") -> TokenSpec:
+        """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults."""
         faults: list[str] = []
         scope = params.get("scope")
         spec = cls(
@@ -198,7 +198,7 @@ class TokenSpec:
             faults.append("id: is not the id of an admin token; wanted: the hexadecimal digits that stand before the dot in the token")
         faults += [*_scope_faults(spec.scope or ()), *_store_faults(spec)]
         if faults:
-            raise InputError(faults)
+            raise InputError([where + fault for fault in faults])
         return spec
 
 

@@ -20,7 +20,6 @@ from .._plan import Call, Plan, Ref, Secret
 from .._units import parse_server_time
 
 CREATE = "CreateAdminToken"
-NEW = "new admin token"
 
 
 @dataclass(frozen=True)
@@ -126,11 +125,13 @@ def _plan_new(spec: TokenSpec, live: TokenSnapshot, old: AdminToken | None) -> T
         raise PlanError(f"{spec.label}: a token that expires at {expiration} would never work", hint="give an expiration in the future, or never")
     intent = Intent(name, live.nonce, old.id if old else None)
     body = {"name": intent.pending_name, "scope": list(scope), **({"expiration": expiration} if expiration else {})}
+    # Of its own for each token: several are made in one run of a tenancy.
+    new = f"new {spec.label}"
     place = f", its secret goes to {spec.store_path}" if spec.store_path else ""
-    calls = [*_residue(live), Call(CREATE, f"create {spec.label}{place}", body=body, binds=NEW)]
+    calls = [*_residue(live), Call(CREATE, f"create {spec.label}{place}", body=body, binds=new)]
     if old:
         calls.append(_delete(old, "which the new one replaces"))
-    calls.append(Call("UpdateAdminToken", f"give the new token its name, {name}", query={"id": Ref(NEW, "id")}, body={"name": name}))
+    calls.append(Call("UpdateAdminToken", f"give the new token its name, {name}", query={"id": Ref(new, "id")}, body={"name": name}))
     after = AdminToken(None, name, expiration=expiration, scope=scope)
     return TokenPlan(subject=spec.label, before=_result(spec, old, _known_secret(live, old)) if old else None,
                      after=_result(spec, after, KNOWN_AFTER), calls=tuple(calls), notes=_notes(spec, live, scope) + _outlived_notes(spec, live)

@@ -25,6 +25,12 @@ def read_directory(client: Client, ids: Iterable[str | None] = ()) -> TokenDirec
     return replace(listed, tokens=listed.tokens + tuple(token for token in found if token))
 
 
+def own_token_id(client: Client) -> str | None:
+    """The id of the token that the client itself works with; None for one of the configuration, which has none."""
+    token_id, dot, _rest = client.transport.connection.token.partition(".")
+    return token_id if dot else None
+
+
 def find_token(client: Client, token_id: str) -> AdminToken | None:
     """The token with this id, or None."""
     try:
