@@ -23,7 +23,9 @@ from ._models.admin_token import Intent, StoredToken, TokenDirectory, TokenSpec
 from ._plan import Call
 from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token
 from ._readers.admin_token import is_accepted, own_token_id, read_directory
-from ._stores import FileStore, MemoryStore, Store
+from ._stores.file import FileStore
+from ._stores.interface import Store
+from ._stores.memory import MemoryStore
 from ._waiter import wait_until
 
 # A new token reaches the copy of the node that was asked in milliseconds; behind a balancer another node may be asked.

@@ -11,7 +11,8 @@ import stat
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import StoreFault
-from ansible_collections.s3ops.garage.plugins.module_utils._stores import FileStore, MemoryStore
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.memory import MemoryStore
 
 
 @pytest.fixture

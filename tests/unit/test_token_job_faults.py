@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils import _token_job
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, GarageError
-from ansible_collections.s3ops.garage.plugins.module_utils._stores import FileStore
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
 from tests.fakes.garage import FakeGarage, Fault
 from tests.unit.token_runs import SCOPE, Crash, Power, in_order, options, run
 

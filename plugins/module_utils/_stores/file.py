@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Places where a secret is kept: read, create, replace, delete. Private: not for use outside of the collection."""
+"""Secrets in files. Private: not for use outside of the collection."""
 
 from __future__ import annotations
 
@@ -10,29 +10,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
-from typing import Protocol
 
-from ._errors import StoreFault
+from .._errors import StoreFault
 
 # No secret is longer; what is, is something else and not to be read into memory.
 _LARGEST = 65536
 _PRIVATE = 0o600
-
-
-class Store(Protocol):
-    """What holds one text. All raise StoreFault."""
-
-    def read(self) -> str | None:
-        """The text, or None when there is none."""
-
-    def create(self, text: str) -> None:
-        """Put the text where there is none."""
-
-    def replace(self, text: str) -> None:
-        """Put the text in the place of what is there, if anything."""
-
-    def delete(self) -> None:
-        """Remove it, if it is there."""
 
 
 class FileStore:
@@ -112,22 +95,3 @@ class FileStore:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-class MemoryStore:
-    """For a secret that is only returned: kept as long as the run lasts."""
-
-    def __init__(self) -> None:
-        self._text: str | None = None
-
-    def read(self) -> str | None:
-        return self._text
-
-    def create(self, text: str) -> None:
-        self._text = text
-
-    def replace(self, text: str) -> None:
-        self._text = text
-
-    def delete(self) -> None:
-        self._text = None
