@@ -41,9 +41,9 @@ def key_id_fault(value: str) -> str | None:
 
 def secret_key_fault(value: str) -> str | None:
     """Why ``value`` can be no secret access key, or None; the value itself is never in the answer."""
-    if len(value) >= 16 and value.isascii() and value.isprintable():
+    if re.fullmatch(r"[!-~]{16,}", value):
         return None
-    return "is not a secret access key Garage takes; wanted: at least 16 printable ASCII characters"
+    return "is not a secret access key Garage takes; wanted: at least 16 printable ASCII characters without spaces"
 
 
 def is_node_id(value: str) -> bool:

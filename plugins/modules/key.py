@@ -37,7 +37,7 @@ options:
       - The secret of a key that exists elsewhere. When there is no key with this O(id), it is imported.
       - A key that is there already must have this very secret, since a secret can never be changed.
       - Garage before 2.3.0 takes only ids of C(GK) and 24 hexadecimal digits with secrets of 64. Later versions take at least 8 characters of
-        letters, digits, dot, C(_) and C(-), with secrets of at least 16 printable ASCII characters.
+        letters, digits, dot, C(_) and C(-), with secrets of at least 16 printable ASCII characters without spaces.
       - Garage never takes the id of a deleted key again, not even with the same secret.
     type: str
   state:
