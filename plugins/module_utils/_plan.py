@@ -17,10 +17,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ref:
-    """A value that only the answer to an earlier call can give: ``field`` of the answer bound under ``name``."""
+    """A value that only the answer to an earlier call can give: ``field`` of the answer bound under ``name``.
+
+    ``known`` is what it will be, where that is settled beforehand; the call that uses it still needs the earlier one to have succeeded.
+    """
 
     name: str
     field: str
+    known: str | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -176,7 +176,8 @@ def test_an_imported_key_is_granted_by_its_id_and_its_secret_shown_nowhere():
                   buckets=[{"name": "media", "grants": [{"key": "imp", "read": True}]}])
     plan = plan_tenancy(wanted, live(None))
     assert why(plan)[:2] == ["import access key imp", "set create-bucket right of access key imp"]
-    assert plan.calls[-1].body["accessKeyId"] == kid(9)
+    assert plan.calls[-1].body["accessKeyId"] == Ref("access key imp", "accessKeyId", known=kid(9))
+    assert plan.prediction["grants"][0]["key_id"] == plan.prediction["buckets"][0]["grants"][0]["key_id"] == kid(9)
     assert SECRET not in repr(plan) and SECRET not in json.dumps(plan.diff) and SECRET not in json.dumps(plan.prediction)
 
 

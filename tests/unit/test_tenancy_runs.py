@@ -24,6 +24,7 @@ OWNED = {"owner": {"prefix": "app-"}}
 PURGE = {**OWNED, "purge_keys": True, "purge_buckets": True}
 # Garage refuses punycode unless it is configured to take it; our own rule leaves that to the server.
 REFUSED_BY_SERVER = "xn--refused"
+SPENT = f"GK{7:024x}"
 
 
 @pytest.fixture(params=["2.5.0", "2.4.1"])
@@ -187,6 +188,21 @@ def test_going_on_does_all_that_does_not_need_what_failed(garage, module, max_in
     assert (first["id"], third["id"]) == (garage.bucket("aaa").id, garage.bucket("zzz").id)
     assert third["quotas"]["max_objects"] == 5
     assert [grant is None for grant in result["tenancy"]["grants"]] == [False, True, False]
+
+
+def test_nothing_is_given_to_a_key_whose_import_failed(garage):
+    """Its id is known all the same, and Garage would keep a right of an id that belongs to nobody."""
+    run(garage, options([{"id": SPENT, "secret_access_key": "5" * 64}]))
+    run(garage, options([{"id": SPENT, "state": "absent"}]))
+    wire = Wire(garage)
+    outcome, _wire = run(garage, options([{"name": "imp", "id": SPENT, "secret_access_key": "5" * 64}, {"name": "app"}], [
+        {"name": "media", "grants": [{"key": "imp", "read": True}, {"key": "app", "read": True}]},
+        {"name": "logs", "local_aliases": [{"key": "imp", "alias": "mine"}]}], on_error="continue"), wire=wire)
+    assert {subject: error.kind for subject, error in outcome.failed.items()} == {
+        "access key imp": "conflict", "grant of access key imp on bucket media": "refused", "bucket logs": "refused"}
+    assert "access key imp could not be made" in outcome.failed["grant of access key imp on bucket media"].message
+    assert [sent.endpoint for sent in wire.writes if SPENT in json.dumps(sent.body)] == ["ImportKey"]
+    assert garage.bucket("media") and garage.bucket("logs")
 
 
 def test_what_failed_is_all_that_is_left_for_the_next_run(garage, module):

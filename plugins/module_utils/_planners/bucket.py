@@ -118,7 +118,7 @@ def _local_changes(spec: BucketSpec, bucket: Bucket, live: BucketSnapshot) -> tu
 
 def _local_after(bucket: Bucket, added: list, removed: list) -> tuple[tuple[str | None, str], ...]:
     kept = [pair for pair in bucket.local_aliases if pair not in removed]
-    new = [(key_id if isinstance(key_id, str) else None, row.alias) for key_id, row in added]
+    new = [(key_id if isinstance(key_id, str) else key_id.known, row.alias) for key_id, row in added]
     return tuple(sorted([*kept, *new], key=lambda pair: (pair[0] or "", pair[1])))
 
 

@@ -33,7 +33,7 @@ class Party:
 
     @property
     def id(self) -> str | None:
-        return self.target if isinstance(self.target, str) else None
+        return self.target if isinstance(self.target, str) else self.target.known
 
 
 def plan_grant(spec: GrantSpec, live: GrantSnapshot) -> Plan:

@@ -65,7 +65,7 @@ def _plan_import(spec: KeySpec, now: datetime | None) -> Plan:
     fresh = Key(id=spec.id, name=spec.name or "Imported key", allow_create_bucket=False, buckets=(), secret=spec.secret)
     after, body = _settings(spec, fresh, now)
     calls = [Call("ImportKey", f"import {spec.label}", body={"accessKeyId": spec.id, "secretAccessKey": spec.secret, "name": fresh.name},
-                  conflict=f"{spec.label}: it cannot be imported, because a key with the id {spec.id} was deleted before, and Garage never takes"
+                  binds=spec.label, conflict=f"{spec.label}: it cannot be imported, because a key with the id {spec.id} was deleted before, and Garage never takes"
                            " the id of a deleted key again; choose another id, or make a key by name")]
     if body:
         calls.append(_update(spec, spec.id, body))

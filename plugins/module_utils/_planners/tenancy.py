@@ -132,7 +132,7 @@ class _Keys:
         """The key that a grant means: one of the document, or else one on the server. Raises PlanError."""
         spec = self._by_name.get(grant.key) or self._by_id.get(grant.key_id)
         if spec is not None and spec not in self._ids:
-            return Party(spec.name, spec.id or Ref(spec.label, "accessKeyId"))
+            return Party(spec.name, Ref(spec.label, "accessKeyId", known=spec.id))
         if spec is not None:
             key = self._directory.by_id(self._ids[spec])
         else:
@@ -251,7 +251,7 @@ def _bucket_result(part: _Part, leaving: set[str]) -> dict | None:
     for plan in part.purged:
         del grants[plan.before["key_id"]]
     for key, plan in part.grants:
-        grants[key.target] = BucketGrant(key.id, key.name, **{right: plan.after[right] for right in RIGHTS})
+        grants[key.id or key.target] = BucketGrant(key.id, key.name, **{right: plan.after[right] for right in RIGHTS})
     rows = [{"key_id": grant.key_id, "key_name": grant.key_name, **{right: getattr(grant, right) for right in RIGHTS}} for grant in grants.values()]
     # A key that goes takes along the names it knew the bucket by.
     aliases = [row for row in part.plan.after["local_aliases"] if row["key_id"] not in leaving]
