@@ -11,7 +11,7 @@ from typing import Any
 
 from ._client import Client
 from ._errors import GarageError, WaitTimeout
-from ._executor import send
+from ._executor import Run
 from ._models.node_answers import NodeAnswers
 from ._plan import Plan
 from ._planners.operations import ANSWER, check_recovery, older_than, plan_recovery, plan_uploads, plan_variables, wanted_variables
@@ -25,15 +25,15 @@ _REPAIR_WORKERS = ("repair worker", "rebalance worker")
 
 def act(plan: Plan, client: Client, check: bool) -> dict[str, Any]:
     """The answers of the plan's calls by their ``binds``; none in check mode, or when there is nothing to do."""
-    answers: dict[str, Any] = {}
-    done: list[str] = []
+    run = Run(client)
+    if check:
+        return run.answers
     try:
-        for call in () if check else plan.calls:
-            send(client, call, answers, done)
+        run.perform(plan)
     except GarageError as error:
-        error.done, error.left = tuple(done), tuple(why for why in plan.would if why not in done) if done else ()
+        run.account(error, plan)
         raise
-    return answers
+    return run.answers
 
 
 def on_nodes(plan: Plan, params: Mapping, context: Any, show: Any = lambda answer: {"answer": answer}) -> dict:

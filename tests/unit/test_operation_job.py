@@ -20,7 +20,7 @@ NOTHING = {"resync_worker_count": None, "resync_tranquility": None, "scrub_tranq
 class Client:
     """Two nodes with worker variables; ``refuses`` gives the error of a node by endpoint."""
 
-    site_role = "writer"
+    site_role, server_time = "writer", None
 
     def __init__(self, refuses=None, answers=None):
         self.refuses = refuses or {}
