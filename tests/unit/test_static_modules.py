@@ -10,7 +10,7 @@ import re
 
 import pytest
 import yaml
-from ansible_collections.s3ops.garage.plugins.module_utils import _runner
+from ansible_collections.s3ops.garage.plugins.module_utils import _connection, _runner
 from tests.unit.static_sources import COLLECTION, PLUGINS, ROOT, documents, modules
 
 MODULES = modules()
@@ -208,3 +208,17 @@ def test_an_unknown_option_in_an_example_is_found():
     assert unknown_options({"name": "x", "s": 1, "list": [{"id": 1, "no": 1}], "wrong": 1}, TAKEN) == ["wrong", "list.no"]
     assert list(tasks([{"name": "x", "block": [{"s3ops.garage.bucket": {"name": "x"}}, {"s3ops.garage.bucket_info": None}]}])) == [
         ("bucket", {"name": "x"}), ("bucket_info", {})]
+
+
+def test_modules_and_plugins_take_the_same_connection():
+    """The fragments are two, since a plugin reads the environment by its documentation and a module by its code."""
+    shared = [yaml.safe_load(importlib.import_module(f"{COLLECTION}doc_fragments.{name}").ModuleDocFragment.DOCUMENTATION)["options"]
+              for name in ("connection", "plugin_connection")]
+    of_modules, of_plugins = ({name: {key: option.get(key) for key in ("type", "default", "choices")} for name, option in options.items()}
+                              for options in shared)
+    assert of_modules == of_plugins
+    # GARAGE_SITE_ROLE matters to nobody who only reads.
+    read = {name: [row["name"] for row in option["env"]] for name, option in shared[1].items() if "env" in option}
+    assert {**read, "site_role": ["GARAGE_SITE_ROLE"]} == {name: [variable] for name, variable in _connection.ENVIRONMENT.items()}
+    for variable in _connection.ENVIRONMENT.values():
+        assert f"E({variable})" in yaml.safe_dump(shared[0], width=10**6)
