@@ -169,6 +169,7 @@ def layout_spec() -> dict:
         "allow_unseen_nodes": {"type": "bool", "default": False},
         "require_settled": {"type": "bool", "default": True},
         "fail_when_awaiting": {"type": "bool", "default": False},
+        "expected_plan": {"type": "str"},
     }
 
 

@@ -14,8 +14,20 @@ from ._client import Client
 from ._errors import GarageError, GateClosed, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.layout import LayoutSpec
-from ._plan import Plan
-from ._planners.layout import APPLIED, PREVIEWED, LayoutSnapshot, plan_layout, preview_calls
+from ._plan import Call, Plan
+from ._planners.layout import (
+    APPLIED,
+    ASK,
+    PREVIEWED,
+    LayoutPlan,
+    LayoutSnapshot,
+    check_previewed,
+    plan_layout,
+    preview_before,
+    preview_calls,
+    refuse_unapproved,
+    with_moves,
+)
 from ._readers.layout import preview_result, read_layout, wait_settled
 
 
@@ -25,44 +37,84 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
     if check and params["wait"]:
         # The real run waits before it decides.
         spec = replace(spec, require_settled=False)
-    decided: list[Plan] = []
-
-    def settle() -> None:
-        if params["wait"] and not check:
-            wait_settled(client, params["wait_timeout"], params["wait_sleep"])
-
-    def read(reader: Client, doubts: Doubts) -> LayoutSnapshot:
-        if doubts:
-            # The version that came in between may drain still.
-            settle()
-        return read_layout(reader)
-
-    def plan(live: LayoutSnapshot) -> Plan:
-        plan = plan_layout(spec, live)
-        if decided and spec.foreign_staged != "include":
-            # What the second attempt finds staged was staged by the first, and is put back if that was to be.
-            plan = replace(plan, undo=decided[0].undo)
-        decided.append(plan)
-        return plan
-
-    settle()
+    run = _Run(client, spec, params, check)
+    run.settle()
     try:
-        outcome = converge(Task(read, plan, show=lambda live: live.layout.to_result()), client, check)
+        outcome = converge(Task(run.read, run.plan, show=lambda live: live.layout.to_result(), send=run.send), client, check)
     except StaleVersion as error:
-        error.message += f"; it was to become version {decided[-1].calls[-1].body['version']}, and is at {read_layout(client).layout.version} now"
+        error.message += f"; it was to become version {run.plans[-1].calls[-1].body['version']}, and is at {read_layout(client).layout.version} now"
         error.hint = "another writer is at work: find out who, then run this again"
         raise
     if outcome.done:
         try:
-            settle()
+            run.settle()
         except WaitTimeout as error:
             error.done = outcome.done
             raise
-    preview = _preview(client, outcome, check and params["preview"])
+    answer = _preview(client, outcome, params["preview"])
+    preview = preview_result(answer) if answer else None
     if check and preview and preview["error"]:
         raise PlanError(f"the server cannot compute this layout: {preview['error']}")
     _fail_when_awaiting(outcome.plan, params)
-    return outcome, {"preview": preview, **writer_result(client.site_role, outcome.plan)}
+    return outcome, {"preview": preview, "plan_hash": _plan_hash(spec, outcome.plan, answer, params["preview"]),
+                     **writer_result(client.site_role, outcome.plan)}
+
+
+class _Run:
+    """One run: ``plans`` that were decided, the one in force last. An approval holds until the apply was sent; what is planned then is a check."""
+
+    def __init__(self, client: Client, spec: LayoutSpec, params: Mapping, check: bool) -> None:
+        self.client, self.spec, self.params, self.check = client, spec, params, check
+        self.plans: list[LayoutPlan] = []
+        self.applied = False
+
+    def settle(self) -> None:
+        if self.params["wait"] and not self.check:
+            wait_settled(self.client, self.params["wait_timeout"], self.params["wait_sleep"])
+
+    def read(self, reader: Client, doubts: Doubts) -> LayoutSnapshot:
+        if doubts:
+            # The version that came in between may drain still.
+            self.settle()
+        return read_layout(reader)
+
+    def plan(self, live: LayoutSnapshot) -> LayoutPlan:
+        plan = plan_layout(self.spec, live)
+        if self.plans and self.spec.foreign_staged != "include":
+            # What the second attempt finds staged was staged by the first, and is put back if that was to be.
+            plan = replace(plan, undo=self.plans[0].undo)
+        if self.spec.expected_plan and not self.applied:
+            refuse_unapproved(self.spec.expected_plan, plan)
+        self.plans.append(plan)
+        return plan
+
+    def send(self, client: Client, call: Call, answers: dict, done: list[str]) -> None:
+        ask = preview_before(call)
+        if ask and self.spec.expected_plan and self.spec.expected_plan.moves:
+            send(client, ask, answers, [])
+            self._refuse_other_moves(client, answers, done)
+        send(client, call, answers, done)
+        self.applied = self.applied or ask is not None
+
+    def _refuse_other_moves(self, client: Client, answers: dict, done: list[str]) -> None:
+        plan = self.plans[-1]
+        check_previewed(plan, answers[PREVIEWED])
+        try:
+            refuse_unapproved(self.spec.expected_plan, with_moves(plan, answers[PREVIEWED]))
+        except PlanError:
+            # What is staged is ours alone, as the preview has shown.
+            if done and plan.undo:
+                send(client, plan.undo, answers, [])
+                done.clear()
+            raise
+
+
+def _plan_hash(spec: LayoutSpec, plan: LayoutPlan, answer: Mapping | None, asked: bool) -> str | None:
+    """The moves go in where they were asked for, by ``preview`` or by the approval of them, and nowhere else: otherwise a check without a preview
+    and the run after it would differ."""
+    moves = asked or (spec.expected_plan and spec.expected_plan.moves)
+    approval = with_moves(plan, answer).approval if moves else plan.approval
+    return str(approval) if approval else None
 
 
 def writer_result(site_role: str | None, plan: Plan) -> dict:
@@ -93,16 +145,17 @@ def _fail_when_awaiting(plan: Plan, params: Mapping) -> None:
 
 
 def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:
+    """The server's own answer to the apply or, where it was asked, to a preview."""
     applied = (outcome.answers or {}).get(APPLIED)
     if applied:
-        return preview_result(applied)
+        return applied
     if not asked or not outcome.plan.calls:
         return None
-    calls = preview_calls(outcome.plan)
+    calls = (ASK,) if outcome.done else preview_calls(outcome.plan)
     answers: dict = {}
     if len(calls) == 1:
         send(client, calls[0], answers, [])
-        return preview_result(answers[PREVIEWED])
+        return answers[PREVIEWED]
     # Only on an empty staging area, so that putting it back drops nothing of anybody else.
     if not calls or read_layout(client).layout.has_staged:
         client.warnings.append("no preview: changes are staged already, and putting the staging area back would drop them")
@@ -120,4 +173,4 @@ def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:
         send(client, revert, answers, done)
         raise
     send(client, revert, answers, done)
-    return preview_result(answers[PREVIEWED])
+    return answers[PREVIEWED]

@@ -110,6 +110,7 @@ options:
     description:
       - In check mode, ask the server what the change would move. The only way to ask is to stage the change and drop it again,
         so these two requests are sent in check mode too. Nothing is applied. When other changes are staged already, nothing is asked.
+      - A run that only stages (O(apply=false)) asks after it has staged.
     type: bool
     default: false
   allow_unseen_nodes:
@@ -127,6 +128,13 @@ options:
       - Whether a follower fails when something waits for the layout writer. Otherwise it warns.
     type: bool
     default: false
+  expected_plan:
+    description:
+      - The RV(plan_hash) of a plan that was looked at and approved, from check mode, from a run that only staged, or from
+        C(layout.plan_hash) of M(s3ops.garage.layout_info). Nothing but that plan is applied or staged.
+      - When the layout in force or the declaration has changed since, the task fails and says what changed. When there is nothing to do, it succeeds.
+      - With a hash that holds what the server would move (O(preview=true)), the server is asked once more right before the change is applied.
+    type: str
   wait:
     description:
       - Whether to wait, before and after a change, until no node drains an older version. O(wait_timeout) is for each of the two.
@@ -159,6 +167,12 @@ EXAMPLES = r"""
     purge_roles: true
     roles:
       - {node: 86f0f26ae4afbd59, zone: lyon, capacity: 1TB}
+
+- name: Look at the plan, have it approved, then apply that plan and no other
+  s3ops.garage.layout:
+    roles:
+      - {node: garage-2.example.org, capacity: 2TB}
+    expected_plan: "{{ approved_plan_hash }}"
 
 - name: Take a node out and wait until it has drained
   s3ops.garage.layout:
@@ -198,6 +212,15 @@ preview:
   type: dict
   sample: {error: null, message: [], moved_partitions: 128, partition_size: 3906250000, usable_capacity: 1000000000000,
     total_capacity: 3000000000000, nodes_without_partitions: []}
+plan_hash:
+  description:
+    - What was decided, to be approved and given back as O(expected_plan); the same in check mode and when it is carried out. Null on a follower.
+    - C(v<version>-<live>-<wanted>) holds the layout version in force and digests of the roles and zone redundancy in force and of those to be in force.
+      With O(preview=true) a fourth part is a digest of the partitions that each node would hold and of how many would move. What is staged already,
+      O(apply), and the way nodes are named do not go in.
+  returned: success
+  type: str
+  sample: v1-9d2f6c1ab8e0475d-03c8b5a1fe97d264
 layout_writer:
   description: Whether this site may write the layout.
   returned: success

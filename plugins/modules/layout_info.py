@@ -37,6 +37,7 @@ layout:
     - The layout, with the same keys as C(layout) of M(s3ops.garage.layout), and beside them
       C(history) (the versions alive, and by node id the counters that lag behind),
       C(preview) (what applying the staged changes would do; null when nothing is staged, or when the token may not ask),
+      C(plan_hash) (of applying the staged changes, for O(s3ops.garage.layout#module:expected_plan); of changing nothing when nothing is staged),
       C(nodes) (every node the cluster knows, with its host name, address, role, free space and when it was last seen),
       C(nodes_without_role) (ids of the nodes that are connected but have none) and
       C(awaiting) (on a follower, the nodes that wait for a role from the layout writer, in the form of C(awaiting) of
@@ -51,6 +52,7 @@ layout:
     partition_size: 3906250000
     history: {current_version: 1, settled: true, versions: [{version: 1, status: current, storage_nodes: 3, gateway_nodes: 0}], lagging: {}}
     preview: null
+    plan_hash: v1-9d2f6c1ab8e0475d-9d2f6c1ab8e0475d
     nodes: []
     nodes_without_role: []
     awaiting: null

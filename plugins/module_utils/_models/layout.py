@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from .._errors import InputError
 from .._units import parse_size
+from .plan_hash import PlanHash
 
 MAXIMUM = "maximum"
 MIN_CAPACITY = 1024  # bytes; the server refuses less (GS-17)
@@ -168,6 +169,7 @@ class LayoutSpec:
     allow_unseen: bool = False
     require_settled: bool = True
     follower: bool = False
+    expected_plan: PlanHash | None = None
 
     @classmethod
     def from_params(cls, params: Mapping, follower: bool = False) -> LayoutSpec:
@@ -186,6 +188,7 @@ class LayoutSpec:
             allow_unseen=bool(params.get("allow_unseen_nodes")),
             require_settled=params.get("require_settled", True),
             follower=follower,
+            expected_plan=_plan_hash(params.get("expected_plan"), faults),
         )
         if spec.replication_factor is not None and spec.replication_factor < 1:
             faults.append(f"replication_factor: {spec.replication_factor} must be 1 or more")
@@ -230,6 +233,16 @@ def _redundancy(value: object, factor: int | None, faults: list[str]) -> str | i
     if factor is not None and int(value) > factor:
         faults.append(f"zone_redundancy: {value} zones is more than the replication factor {factor}; a block has only {factor} copies to spread")
     return int(value)
+
+
+def _plan_hash(text: str | None, faults: list[str]) -> PlanHash | None:
+    if text is None:
+        return None
+    try:
+        return PlanHash.parse(text)
+    except ValueError as error:
+        faults.append(f"expected_plan: {error}")
+        return None
 
 
 def _tag_fault(tag: str) -> str | None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from .._errors import InputError, PlanError
+from .._errors import InputError, PlanError, VerifyMismatch
 from .._models.cluster import Node
 from .._models.layout import History, Layout, LayoutSpec, Role, RoleSpec, redundancy_to_api
+from .._models.plan_hash import PlanHash, layout_digest, moves_digest
 from .._plan import Awaiting, Call, Plan
 from ._layout_checks import constraint_faults, unseen_faults, warnings_about
 from ._node_selector import resolve_nodes
@@ -47,11 +48,19 @@ class Changes:
         return words + ([f"zone redundancy {self.redundancy}"] if self.redundancy is not None else [])
 
 
+@dataclass(frozen=True)
+class LayoutPlan(Plan):
+    """A plan with the hash by which it is approved; None on a follower, which plans nothing."""
+
+    approval: PlanHash | None = None
+
+
 SUBJECT = "cluster layout"
 UNDO = Call("RevertClusterLayout", "what was staged was dropped again")
+ASK = Call("PreviewClusterLayoutChanges", "preview the staged changes", binds=PREVIEWED)
 
 
-def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
+def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
     """Raises PlanError or InputError when the live state forbids what is wanted; nothing is sent then.
 
     On a follower the plan has no calls; ``awaiting`` says what the writer has to do (LW-16, LW-22 to LW-26, LW-29).
@@ -59,9 +68,9 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
     layout = live.layout
     declared = _declared(spec, live)
     wanted = _wanted(spec, declared, layout)
-    nothing = Plan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result())
+    nothing = LayoutPlan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result(), approval=PlanHash.of(layout, layout))
     if spec.follower:
-        return replace(nothing, awaiting=awaiting(spec, wanted, layout))
+        return replace(nothing, awaiting=awaiting(spec, wanted, layout), approval=None)
     foreign = _foreign(wanted, layout)
     base, target, back = layout, wanted, Changes({})
     if foreign and spec.foreign_staged == "discard":
@@ -84,20 +93,49 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> Plan:
     if target:
         _refuse(spec, live, after, target)
     shown = after if spec.apply and target else replace(layout, staged=dict(target.roles), staged_redundancy=target.redundancy)
-    return Plan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if target else (),
-                predicted=shown.to_result(), undo=None if base.has_staged else UNDO)
+    return LayoutPlan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if target else (),
+                      predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after))
+
+
+def refuse_unapproved(approved: PlanHash, plan: LayoutPlan) -> None:
+    """Raises PlanError when ``plan`` is another than the one that was approved. With nothing to do there is nothing to approve."""
+    changes = plan.approval.changed_since(approved) if plan.calls and plan.approval else []
+    if changes:
+        raise PlanError(f"{SUBJECT}: this is not the plan that was approved ({approved}): {'; '.join(changes)}",
+                        hint=f"look at the plan again (check mode) and approve it anew; now it would be {plan.approval}: {'; '.join(plan.would)}")
+
+
+def with_moves(plan: LayoutPlan, answer: Mapping | None) -> LayoutPlan:
+    """``plan`` with what the server answered to a preview, or to the apply, in its hash."""
+    return replace(plan, approval=replace(plan.approval, moves=moves_digest(answer))) if plan.approval else plan
+
+
+def check_previewed(plan: LayoutPlan, answer: Mapping) -> None:
+    """Raises VerifyMismatch when the preview is of something else than ``plan``: somebody has staged since, and their change must not be dropped."""
+    if answer.get("newLayout") and layout_digest(Layout.from_api(answer["newLayout"])) != plan.approval.wanted:
+        raise VerifyMismatch(f"{SUBJECT}: what is staged is not what this run has staged; nothing was applied",
+                             hint="somebody else stages changes at the same time: find out who, then run this again")
+
+
+def staged_approval(layout: Layout, preview: Mapping | None) -> PlanHash:
+    """The hash of applying what is staged; ``preview`` is the server's answer, None when it was not asked."""
+    return PlanHash.of(layout, _applied(layout, Changes(layout.staged, layout.staged_redundancy)) if layout.has_staged else layout, preview)
+
+
+def preview_before(call: Call) -> Call | None:
+    """What to ask before ``call`` when the moves were approved too: a preview, before the apply."""
+    return ASK if call.endpoint == APPLY else None
 
 
 def preview_calls(plan: Plan) -> tuple[Call, ...]:
     """The calls that ask the server what ``plan`` would do: the question alone when all is staged already, else stage, ask, and put the
     empty staging area back. None of them when the plan sends nothing, or begins with dropping what somebody else has staged."""
-    ask = Call("PreviewClusterLayoutChanges", "preview the staged changes", binds=PREVIEWED)
     first = plan.calls[0] if plan.calls else None
     if first is None or first.endpoint == "RevertClusterLayout":
         return ()
     if first.endpoint == APPLY:
-        return (ask,)
-    return (first, ask, UNDO)
+        return (ASK,)
+    return (first, ASK, UNDO)
 
 
 def awaiting(spec: LayoutSpec, wanted: Changes, layout: Layout) -> Awaiting:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._client import Client
 from .._errors import Denied
 from .._models.layout import History, Layout
-from .._planners.layout import APPLY, STAGE, LayoutSnapshot
+from .._planners.layout import APPLY, STAGE, LayoutSnapshot, staged_approval
 from .._waiter import wait_until
 from .cluster import read_status
 
@@ -25,8 +25,8 @@ def read_history(client: Client) -> History:
 
 
 def read_preview(client: Client, layout: Layout) -> dict | None:
-    """What applying the staged changes would do, as the server computes it; None when nothing is staged."""
-    return preview_result(client.call("PreviewClusterLayoutChanges")) if layout.has_staged else None
+    """What applying the staged changes would do, as the server answers; None when nothing is staged."""
+    return client.call("PreviewClusterLayoutChanges") if layout.has_staged else None
 
 
 def preview_result(answer: dict) -> dict:
@@ -73,7 +73,8 @@ def read_layout_info(client: Client) -> dict:
     return {
         **snapshot.layout.to_result(),
         "history": snapshot.history.to_result(),
-        "preview": preview,
+        "preview": preview_result(preview) if preview else None,
+        "plan_hash": str(staged_approval(snapshot.layout, preview)),
         "nodes": [node.to_result() for node in snapshot.nodes],
         "nodes_without_role": roleless,
         "awaiting": _awaiting(roleless) if client.site_role == "follower" else None,
