@@ -52,7 +52,7 @@ LAYERS = {
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
     "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
-    "filters": Layer(("filter/*.py",), ("errors", "site"), ("ansible",)),
+    "filters": Layer(("filter/*.py",), ("errors", "site", "planners"), ("ansible",)),
     # From the options of any other plugin to a client.
     "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "connection", "client")),
     "plugins": Layer(("inventory/*.py", "lookup/*.py"), ("errors", "plugin", "models", "readers"), ("ansible",)),

@@ -1,0 +1,53 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a Kubernetes API said, in words for the person who runs a play. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+
+# The modules of kubernetes.core put the body of an answer into their message as Python writes bytes.
+_BODY = re.compile(r"""b'\{.*\}(?:\\n)?'|b"\{.*\}(?:\\n)?\"""", re.DOTALL)
+_FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
+                        r'(?: in the namespace "(?P<namespace>[^"]*)")?')
+_UNREACHABLE = ("Connection refused", "Max retries exceeded", "Name or service not known", "Temporary failure in name resolution", "timed out",
+                "Network is unreachable", "No route to host", "Connection reset", "Remote end closed")
+
+
+def explain(message: object) -> str:
+    """What a failed task of kubernetes.core says, without the wrapping; a missing right and a field of another owner with what to do about it."""
+    text = str(message)
+    status = _status(text)
+    said = status.get("message") or text
+    if found := _FORBIDDEN.search(said):
+        where = f"in the namespace {found['namespace']}" if found["namespace"] else "in the whole cluster"
+        return (f"{found['user']} lacks a right {where}: apiGroups: [{json.dumps(found['group'])}], resources: [{found['resource']}],"
+                f" verbs: [{found['verb']}]")
+    if owned := _owned_fields(status):
+        return (f"{owned}, and the site file sets them as well: leave them out on one side, or take them over once with garage_force_conflicts: true;"
+                f" {said}")
+    if not status and any(word in text for word in _UNREACHABLE):
+        return f"the Kubernetes API cannot be reached: {text}"
+    return said
+
+
+def _status(text: str) -> Mapping:
+    """The Status object of the API inside of the message, or nothing."""
+    found = _BODY.search(text)
+    try:
+        status = json.loads(ast.literal_eval(found[0])) if found else None
+    except (SyntaxError, ValueError):
+        return {}
+    return status if isinstance(status, dict) else {}
+
+
+def _owned_fields(status: Mapping) -> str:
+    """Who owns which fields, when that is why an apply was refused."""
+    causes = [cause for cause in (status.get("details") or {}).get("causes") or () if cause.get("reason") == "FieldManagerConflict"]
+    rows = [f"{re.sub('^conflict with ', '', cause.get('message', ''))} owns {cause.get('field', '')}" for cause in causes]
+    return "the field manager " + ", ".join(rows) if rows else ""
