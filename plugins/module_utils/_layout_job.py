@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from ._client import Client
-from ._errors import GarageError, GateClosed, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
+from ._errors import GarageError, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.layout import LayoutSpec
-from ._plan import Call, Plan
+from ._plan import Call
+from ._planners._gate import refuse_when_awaiting, writer_result
 from ._planners.layout import (
     APPLIED,
     ASK,
@@ -55,7 +55,7 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
     preview = preview_result(answer) if answer else None
     if check and preview and preview["error"]:
         raise PlanError(f"the server cannot compute this layout: {preview['error']}")
-    _fail_when_awaiting(outcome.plan, params)
+    refuse_when_awaiting(outcome.plan, params)
     return outcome, {"preview": preview, "plan_hash": _plan_hash(spec, outcome.plan, answer, params["preview"]),
                      **writer_result(client.site_role, outcome.plan)}
 
@@ -115,33 +115,6 @@ def _plan_hash(spec: LayoutSpec, plan: LayoutPlan, answer: Mapping | None, asked
     moves = asked or (spec.expected_plan and spec.expected_plan.moves)
     approval = with_moves(plan, answer).approval if moves else plan.approval
     return str(approval) if approval else None
-
-
-def writer_result(site_role: str | None, plan: Plan) -> dict:
-    """Who writes here, and what waits for the writer (LW-08 to LW-12). ``site_role`` is null when it was not set (LW-03)."""
-    blocked = plan.awaiting
-    return {
-        "site_role": site_role,
-        "layout_writer": site_role != "follower",
-        "reason": "FollowerSite" if site_role == "follower" else "WriterSite",
-        "pending": bool(blocked and blocked.operations),
-        "awaiting": {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(blocked).items()} if blocked else None,
-    }
-
-
-def awaiting_note(plan: Plan) -> str | None:
-    """The warning of a follower with work that only the writer may do."""
-    blocked = plan.awaiting
-    if not blocked or not blocked.operations:
-        return None
-    return (f"this site is a follower and waits for the layout writer ({blocked.reason})"
-            + (f": node {', '.join(id[:16] for id in blocked.nodes)}" if blocked.nodes else "") + "; the lines its site file needs are in `awaiting`")
-
-
-def _fail_when_awaiting(plan: Plan, params: Mapping) -> None:
-    note = awaiting_note(plan)
-    if note and params["fail_when_awaiting"]:
-        raise GateClosed(note, hint=f"declare this at the writer's site and run it there, then run this again: {json.dumps(plan.awaiting.lines)}")
 
 
 def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:

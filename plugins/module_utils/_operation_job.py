@@ -14,6 +14,7 @@ from ._errors import GarageError, WaitTimeout
 from ._executor import Run
 from ._models.node_answers import NodeAnswers
 from ._plan import Plan
+from ._planners._gate import awaiting_note, refuse_when_awaiting, writer_result
 from ._planners.operations import ANSWER, check_recovery, older_than, plan_recovery, plan_uploads, plan_variables, wanted_variables
 from ._readers.bucket import existing_bucket
 from ._readers.layout import read_history, read_layout
@@ -87,21 +88,21 @@ def recover_layout(params: Mapping, context: Any) -> dict:
     """Revert, or skip dead nodes. On a follower nothing is sent and the result is pending (LW-27)."""
     check_recovery(params)
     client = context.client()
-    plan = plan_recovery(params, read_layout(client).layout, read_history(client))
-    blocked = client.site_role == "follower" and plan.changed
-    if blocked:
-        context.warn(f"this site is a follower; only the layout writer's site may do this: {'; '.join(plan.would)}")
-    answer = None if blocked else act(plan, client, context.check).get(ANSWER)
+    plan = plan_recovery(params, read_layout(client).layout, read_history(client), client.site_role == "follower")
+    refuse_when_awaiting(plan, params)
+    if note := awaiting_note(plan):
+        context.warn(note)
+    answer = act(plan, client, context.check).get(ANSWER)
     raised = {"ack_updated": sorted(answer["ackUpdated"]), "sync_updated": sorted(answer["syncUpdated"])} if answer else \
         {"ack_updated": [], "sync_updated": []}
     return {
         # A skip that raised no counter changed nothing: no node that is down held the version up.
-        "changed": any(raised.values()) if answer else plan.changed and not blocked,
+        "changed": any(raised.values()) if answer else plan.changed,
         "recovery": raised,
-        "pending": blocked,
-        "blocked_operations": [call.endpoint for call in plan.calls] if blocked else [],
-        "diff": plan.diff if not blocked else {"before": {}, "after": {}},
-        "actions": [] if blocked else list(plan.would),
+        **writer_result(client.site_role, plan),
+        "blocked_operations": list(plan.awaiting.operations) if plan.awaiting else [],
+        "diff": plan.diff,
+        "actions": list(plan.would),
     }
 
 

@@ -260,7 +260,8 @@ error:
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec import layout_spec, wait_spec
-from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import awaiting_note, run_layout
+from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import run_layout
+from ansible_collections.s3ops.garage.plugins.module_utils._planners._gate import awaiting_note
 from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
 
 

@@ -11,7 +11,7 @@ short_description: Get a Garage layout going again
 version_added: 0.1.0
 description:
   - Drops staged layout changes, or lets a layout version go on without nodes that are dead.
-  - Both are layout writes. On a follower nothing is sent, and the result is pending.
+  - Both are layout writes. On a follower nothing is sent; what the layout writer has to run is returned in RV(awaiting).
 author:
   - The s3ops.garage contributors (@s3ops)
 extends_documentation_fragment:
@@ -38,6 +38,11 @@ options:
       - Must be V(true) with O(allow_missing_data=true).
     type: bool
     default: false
+  fail_when_awaiting:
+    description:
+      - Whether a follower fails when something waits for the layout writer. Otherwise it warns.
+    type: bool
+    default: false
 seealso:
   - module: s3ops.garage.layout
   - module: s3ops.garage.layout_info
@@ -59,10 +64,30 @@ recovery:
   returned: success
   type: dict
   sample: {ack_updated: [], sync_updated: []}
+layout_writer:
+  description: Whether this site may write the layout.
+  returned: success
+  type: bool
+site_role:
+  description: The site role as it was set; null when it was not, which behaves as writer.
+  returned: success
+  type: str
+reason:
+  description: C(WriterSite) or C(FollowerSite).
+  returned: success
+  type: str
 pending:
   description: Whether this site is a follower and the action waits for the layout writer.
   returned: success
   type: bool
+awaiting:
+  description:
+    - On a follower, what waits for the layout writer; null elsewhere.
+    - C(reason) is C(pending_recovery) or C(nothing_pending). C(nodes) are those with staged changes, or those that a version waits for; C(lines) are the
+      options that this module needs at the writer.
+  returned: success
+  type: dict
+  sample: {reason: pending_recovery, nodes: [86f0f26ae4afbd59], operations: [RevertClusterLayout], lines: [{action: revert}]}
 blocked_operations:
   description: The calls that a follower did not send.
   returned: success
@@ -92,6 +117,7 @@ def main():
         "version": {"type": "int"},
         "allow_missing_data": {"type": "bool", "default": False},
         "confirm": {"type": "bool", "default": False},
+        "fail_when_awaiting": {"type": "bool", "default": False},
     }, recover_layout)
 
 

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._endpoints import LAYOUT_WRITES
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError, GateClosed, PlanError, VerifyMismatch
-from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import awaiting_note
+from ansible_collections.s3ops.garage.plugins.module_utils._planners._gate import awaiting_note
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.layout import read_layout_info
 from hypothesis import given, strategies as some
 from tests.fakes.garage import GIB, FakeTransport, Fault

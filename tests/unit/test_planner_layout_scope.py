@@ -178,7 +178,7 @@ def test_each_kind_of_work_as_writer_and_as_follower(spec, snapshot, reason, nod
 def test_the_lines_for_the_writer_can_be_declared_there():
     spec = declared(storage(A, "paris", 20_000), storage(D, "lyon", 10_000, "x"), absent(C), redundancy=1, follower=True)
     lines = plan_layout(spec, live(*THREE)).awaiting.lines
-    assert lines == ({"node": A, "zone": "paris", "capacity": 20_000, "tags": []}, {"node": C, "state": "absent"},
+    assert lines == ({"node": A, "zone": "paris", "capacity": 20_000, "tags": []}, {"node": C, "zone": "lyon", "state": "absent"},
                      {"node": D, "zone": "lyon", "capacity": 10_000, "tags": ["x"]}, {"zone_redundancy": 1})
     (line,) = plan_layout(declared(gateway(D), follower=True), live(*THREE)).awaiting.lines
     assert line == {"node": D, "zone": "paris", "gateway": True, "tags": []}

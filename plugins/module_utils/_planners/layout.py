@@ -147,7 +147,7 @@ def awaiting(spec: LayoutSpec, wanted: Changes, layout: Layout) -> Awaiting:
     other = [id for id, role in wanted.roles.items() if role and id in layout.roles]
     reasons = [("pending_role_removal", storage), ("nodes_without_role", fresh), ("pending_role_change", other), ("pending_tombstones", tombstones)]
     reason = next((word for word, ids in reasons if ids), "replication_change" if wanted.redundancy is not None else "nothing_pending")
-    lines = [{"node": id, "state": "absent"} if role is None else
+    lines = [{"node": id, "zone": layout.roles[id].zone, "state": "absent"} if role is None else
              {"node": id, "zone": role.zone, **({"gateway": True} if role.capacity is None else {"capacity": role.capacity}), "tags": list(role.tags)}
              for id, role in sorted(wanted.roles.items())]
     if wanted.redundancy is not None:

@@ -13,7 +13,7 @@ from .._errors import InputError, PlanError
 from .._models.bucket import Bucket
 from .._models.layout import History, Layout
 from .._models.node_answers import node_fault
-from .._plan import Call, Plan
+from .._plan import Awaiting, Call, Plan
 from .._units import parse_duration
 
 ANSWER = "answer"  # name under which the answer of the operation is kept
@@ -91,12 +91,27 @@ def check_recovery(params: Mapping) -> None:
         raise InputError(faults)
 
 
-def plan_recovery(params: Mapping, layout: Layout, history: History) -> Plan:
-    """Drop what is staged, or let the layout go on without its dead nodes (LW-27, GS-18). Raises PlanError."""
-    if params["action"] == "revert":
-        calls = (Call("RevertClusterLayout", "drop all staged layout changes"),) if layout.has_staged else ()
-        after = {**layout.to_diff(), "staged": {}, "staged_zone_redundancy": None}
-        return Plan("cluster layout", layout.to_diff(), after, calls)
+def plan_recovery(params: Mapping, layout: Layout, history: History, follower: bool = False) -> Plan:
+    """Drop what is staged, or let the layout go on without its dead nodes (LW-27, GS-18). Raises PlanError.
+
+    On a follower the plan has no calls, and ``awaiting`` says what the writer would have to run.
+    """
+    plan = _plan_revert(layout) if params["action"] == "revert" else _plan_skip(params, history)
+    if not follower:
+        return plan
+    nodes = () if not plan.calls else tuple(sorted(layout.staged if params["action"] == "revert" else history.lagging))
+    lines = [{name: params[name] for name in ("action", "version", "allow_missing_data") if params[name]}] if plan.calls else []
+    return Plan("cluster layout", awaiting=Awaiting("pending_recovery" if plan.calls else "nothing_pending", nodes,
+                                                    tuple(call.endpoint for call in plan.calls), tuple(lines)))
+
+
+def _plan_revert(layout: Layout) -> Plan:
+    calls = (Call("RevertClusterLayout", "drop all staged layout changes"),) if layout.has_staged else ()
+    after = {**layout.to_diff(), "staged": {}, "staged_zone_redundancy": None}
+    return Plan("cluster layout", layout.to_diff(), after, calls)
+
+
+def _plan_skip(params: Mapping, history: History) -> Plan:
     version = params["version"] if params["version"] is not None else history.current
     if history.settled:
         return Plan("cluster layout")
