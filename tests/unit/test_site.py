@@ -21,8 +21,10 @@ ID_1, ID_2, ID_3 = "1" * 64, "2" * 64, "3" * 64
 SECRET = "0123456789abcdef-secret"
 HANDLE = {"name": "paris", "zone": "paris", "connect_to": {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/token"}}
 REMOTE = {"name": "lyon", "zone": "lyon", "api_url": "https://admin.lyon.example.org", "api_token": SECRET}
-STORAGE = {"name": "paris", "zone": "paris", "storage": {"replicas": 3, "metadata": {"size": "10Gi"}, "data": {"size": "100Gi"}}}
-EDGE = {**HANDLE, "connect_to": {**HANDLE["connect_to"], "rpc_secret_file": "/etc/garage/rpc"}, "gateway": {"replicas": 2}}
+STORAGE = {"name": "paris", "zone": "paris", "kubernetes": {"namespace": "garage"}, "replication": {"factor": 3},
+           "storage": {"replicas": 3, "metadata": {"size": "10Gi"}, "data": {"size": "100Gi"}}}
+EDGE = {**HANDLE, "connect_to": {**HANDLE["connect_to"], "rpc_secret_file": "/etc/garage/rpc"}, "kubernetes": {"namespace": "garage"},
+        "replication": {"factor": 3}, "gateway": {"replicas": 2, "metadata": {"size": "1Gi"}}}
 
 
 def changed(site: dict, path: str, value: Any) -> dict:
@@ -91,10 +93,9 @@ def test_accepted(site: dict) -> None:
 
 
 @mark.requirement("MH-12")
-@mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1}}, {**STORAGE, "kubernetes": {}, "image": {"tag": "v2.5.0"}}, EDGE])
-def test_shapes_with_a_workload_are_refused_for_that_alone(site: dict) -> None:
-    (fault,) = faults(site)
-    assert "cannot be run" in fault and "does not make workloads yet" in fault
+@mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1, "metadata": {"size": "1Gi"}}}, {**STORAGE, "image": {"tag": "v2.4.1"}}, EDGE])
+def test_shapes_with_a_workload_are_accepted(site: dict) -> None:
+    assert faults(site) == []
 
 
 # One faulty value a row: the site, the beginning of the fault, and a word of what to do.
@@ -188,7 +189,7 @@ def test_fault_with_its_path_and_the_fix(site: Any, beginning: str, remedy: str)
     [
         ({"replicas": 1}, ["metadata", "data"]),
         ({"replicas": 1, "metadata": {"size": "1Gi"}}, ["data"]),
-        ({"replicas": 1, "metadata": {}, "data": {"paths": ["/a"]}}, ["metadata"]),
+        ({"replicas": 1, "metadata": {}, "data": {"paths": [{"size": "1Gi"}]}}, ["metadata"]),
         ({"replicas": 0}, []),
         ({"replicas": 1, "metadata": {"size": "1Gi"}, "data": {"size": "1Gi"}}, []),
     ],
@@ -424,7 +425,7 @@ def _same_options(schema: dict, spec: dict, path: str) -> None:
         inner = _resolved(told["items"]) if "items" in told else told
         kinds = {"array": "list", "object": "dict", "boolean": "bool", "integer": "int", "string": "str"}
         found = told.get("type", "string")
-        assert option["type"] == ("str" if isinstance(found, list) else kinds[found]), place
+        assert option["type"].replace("path", "str") == ("str" if isinstance(found, list) else kinds[found]), place
         assert told.get("default") == option.get("default"), place
         assert inner.get("enum") == option.get("choices"), place
         assert bool(told.get("writeOnly")) == (option.get("no_log") is True), place
@@ -449,7 +450,7 @@ def test_connection_and_layout_options_exist_in_the_modules() -> None:
 def test_the_schema_is_one_and_each_of_its_refusals_has_words() -> None:
     jsonschema.Draft7Validator.check_schema(site_schema())
     silent = {"$schema", "$id", "$comment", "$ref", "title", "description", "default", "definitions", "properties", "items", "allOf", "const",
-              "writeOnly", "patternErrorMessage", "errorMessage"}
+              "writeOnly", "patternErrorMessage", "errorMessage", "hints", "hintsFrom"}
     assert _keywords(site_schema()) - silent == {*_WORDS, "required", "additionalProperties"}
 
 

@@ -17,7 +17,8 @@ from .._models.tenancy import TenancySpec
 from .federation import chain, declared_role, role_in_chain, writer_faults, writer_host
 from .rules import rule_faults
 from .schema import Fault, schema_faults
-from .shape import entries, section, shape, shape_faults, unmanaged
+from .shape import HANDLE, entries, misplaced, section, shape, shape_faults
+from .workload import filled, kubernetes, workload
 
 CONNECTION = ("api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout", "retries", "retry_delay")
 REMOTE = ("name", "api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "timeout")
@@ -36,7 +37,7 @@ def site_faults(site: Any, hosts: Mapping[str, Mapping], writer: str | None = No
     if not isinstance(site, dict):
         return texts
     texts += [*shape_faults(site), *rule_faults(site, declared_role(site, writer)), *_model_faults(site, found)]
-    texts += [*writer_faults(site, hosts, writer), *_reference_faults(site, hosts), *unmanaged(site)]
+    texts += [*writer_faults(site, hosts, writer), *_reference_faults(site, hosts), *misplaced(site)]
     return list(dict.fromkeys(texts))
 
 
@@ -44,22 +45,26 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
     """The site as the roles need it. Raises InputError with all faults.
 
     ``connection`` are options of every module, ``peers`` and ``remotes`` those of cluster_connect, ``layout`` those of the module layout
-    (None when the site declares nothing of the layout), ``tenancy`` those of the module tenancy (None likewise).
+    (None when the site declares nothing of the layout), ``tenancy`` those of the module tenancy (None likewise). ``workload``, ``kubernetes``
+    and ``admin`` are None for a handle.
     """
     if faults := site_faults(site, hosts, writer):
         raise InputError(faults)
     site = plain(site)
     sites = chain(site, hosts)
     role = role_in_chain(sites, writer)
-    target = section(plain(sites[-1]), "connect_to")
+    target = plain(sites[-1])
     peers = [*section(site, "connect_to").get("peers", ()), *(peer for remote in site.get("remotes", ()) for peer in remote.get("peers", ()))]
     return {
         "name": site["name"],
         "zone": site["zone"],
         "shape": shape(site),
+        "kubernetes": kubernetes(site),
+        "workload": workload(site, target if len(sites) > 1 else None),
+        "admin": None if shape(site) == HANDLE else filled(site, "admin"),
         "site_role": role,
         "writer_host": writer_host(site, hosts),
-        "connection": {**_only(target, CONNECTION), **({"site_role": role} if role else {})},
+        "connection": {**_connection(target), **({"site_role": role} if role else {})},
         "peers": peers,
         "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
         "layout": _layout(site),
@@ -76,8 +81,17 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
+def _connection(site: Mapping) -> dict:
+    """The way to the Admin API of a site; of nodes of its own the part that is known before they run."""
+    found = section(site, "connect_to")
+    if shape(site) == HANDLE or "api_url" in found:
+        return _only(found, CONNECTION)
+    token = {f"api_{name.removeprefix('admin_')}": value for name, value in section(site, "credentials").items() if name.startswith("admin_")}
+    return {**_only(section(site, "admin"), CONNECTION), **token}
+
+
 def _layout(site: Mapping) -> dict | None:
-    if not ("layout" in site or "replication" in site):
+    if shape(site) == HANDLE and not ("layout" in site or "replication" in site):
         return None
     layout, replication = section(site, "layout"), section(site, "replication")
     roles = [{"zone": site["zone"], **node} for name in ("nodes", "external_nodes") for node in layout.get(name, ())]

@@ -51,6 +51,26 @@ def schema_faults(document: Mapping) -> list[Fault]:
     return list(dict.fromkeys(fault for error in found for fault in _explain(error)))
 
 
+def with_defaults(value: Any, schema: Mapping) -> Any:
+    """A copy of ``value`` in which what is not set has the default that the schema states (TD-14). ``value`` has no faults."""
+    if "$ref" in schema:
+        schema = {**_referred(schema["$ref"]), **{name: item for name, item in schema.items() if name != "$ref"}}
+    if isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        given = {name: rule["default"] for name, rule in known.items() if "default" in rule} | dict(value)
+        return {name: with_defaults(item, known.get(name, {})) for name, item in given.items()}
+    if isinstance(value, list):
+        return [with_defaults(item, schema.get("items", {})) for item in value]
+    return value
+
+
+def _referred(reference: str) -> Mapping:
+    found: Any = site_schema()
+    for name in reference.removeprefix("#/").split("/"):
+        found = found[name]
+    return found
+
+
 def dotted(path: tuple[str | int, ...]) -> str:
     """``garage_site.layout.nodes[1].capacity``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
@@ -60,16 +80,25 @@ def _explain(error: Any) -> Iterator[Fault]:
     path = tuple(error.absolute_path)
     if error.validator == "additionalProperties":
         known = list(error.schema["properties"])
-        yield from (Fault((*path, name), _unknown(name, known), blocks=False) for name in error.instance if name not in known)
+        yield from (Fault((*path, name), _unknown(name, known, _hints(error.schema)), blocks=False) for name in error.instance if name not in known)
     elif error.validator == "required":
         yield from (Fault((*path, name), "is missing" + _purpose(error.schema, name)) for name in error.validator_value if name not in error.instance)
     else:
         yield Fault(path, _WORDS[error.validator](error))
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def _hints(schema: Mapping) -> Mapping[str, str]:
+    """What to do instead of options that people look for here and that are refused on purpose."""
+    return schema.get("hints") or site_schema()["definitions"].get(schema.get("hintsFrom"), {}).get("hints", {})
+
+
+def _unknown(name: str, known: list[str], hints: Mapping[str, str]) -> str:
+    if name in hints:
+        return f"is no option here: {hints[name]}"
     near = get_close_matches(str(name).lower(), known, n=1)
-    return f"unknown option, did you mean {near[0]}?" if near else f"unknown option; known are {', '.join(known)}"
+    if near:
+        return f"unknown option, did you mean {near[0]}?"
+    return f"unknown option; known are {', '.join(known)}" if known else "unknown option; there is none here"
 
 
 def _purpose(schema: Mapping, name: str) -> str:
@@ -101,7 +130,11 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "type": _type,
     "enum": _enum,
     "minLength": lambda error: "must not be empty",
+    "maxLength": lambda error: f"must have at most {error.validator_value} characters",
+    "minItems": lambda error: f"needs at least {error.validator_value} entry",
+    "maxItems": lambda error: f"has {len(error.instance)} entries; at most {error.validator_value} are taken",
     "minimum": _at_least,
+    "maximum": lambda error: f"{_shown(error)} must be {error.validator_value:g} or less",
     "exclusiveMinimum": lambda error: f"{_shown(error)} must be more than {error.validator_value:g}",
     "pattern": lambda error: f"{_shown(error)} {error.schema['patternErrorMessage']}",
     "anyOf": lambda error: f"{_shown(error)} {error.schema['errorMessage']}",

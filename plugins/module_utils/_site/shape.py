@@ -14,6 +14,8 @@ STORAGE_WITH_GATEWAYS = "storage_with_gateways"
 EDGE_GATEWAYS = "edge_gateways"
 HANDLE = "handle"
 
+WORKLOAD = ("kubernetes", "image", "config", "credentials", "admin", "monitoring")  # sections that only a workload of ours has
+
 _SHAPES = {  # storage, gateway, connect_to
     (True, False, False): STORAGE,
     (True, True, False): STORAGE_WITH_GATEWAYS,
@@ -39,16 +41,12 @@ def shape_faults(site: Mapping) -> list[str]:
     return ["garage_site: set at least one of storage, gateway and connect_to; connect_to alone manages a Garage that runs already"]
 
 
-def unmanaged(site: Mapping) -> list[str]:
-    """What is a valid site, but more than this version can do."""
-    kind = shape(site)
-    if kind is None:
+def misplaced(site: Mapping) -> list[str]:
+    """Sections of a workload at a site that has none (MH-20)."""
+    if shape(site) != HANDLE:
         return []
-    if kind != HANDLE:
-        return [f"garage_site: the shape {kind.replace('_', ' ')} cannot be run: this version manages a Garage that runs already (connect_to alone);"
-                " it does not make workloads yet"]
     return [f"garage_site.{name}: a site with connect_to alone has no workload of its own; leave {name} out"
-            for name in ("kubernetes", "image") if site.get(name) is not None]
+            for name in WORKLOAD if site.get(name) is not None]
 
 
 def section(value: Any, name: str) -> Mapping:
