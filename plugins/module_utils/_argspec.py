@@ -107,9 +107,11 @@ def tenancy_spec() -> dict:
     return {
         "keys": {"type": "list", "elements": "dict", "no_log": False, "options": {**key_spec(), **state_spec()}},
         "buckets": {"type": "list", "elements": "dict", "options": bucket},
+        "admin_tokens": {"type": "list", "elements": "dict", "no_log": False, "options": {**admin_token_spec(), **state_spec()}},
         "owner": {"type": "dict", "options": {"prefix": {"type": "str", "required": True}}},
         "purge_keys": {"type": "bool", "default": False, "no_log": False},
         "purge_buckets": {"type": "bool", "default": False},
+        "purge_admin_tokens": {"type": "bool", "default": False, "no_log": False},
         "on_error": {"type": "str", "choices": ["stop", "continue"], "default": "stop"},
         "max_in_flight": {"type": "int", "default": 4},
     }

@@ -15,7 +15,7 @@ from threading import Event
 from typing import Any, Generic, TypeVar
 
 from ._client import Client
-from ._errors import ApiError, Conflict, GarageError, PlanError, StaleVersion, TransportError, Unavailable, VerifyMismatch
+from ._errors import ApiError, Conflict, GarageError, PlanError, StaleVersion, StoreFault, TransportError, Unavailable, VerifyMismatch
 from ._plan import Call, Plan, difference, refs_in, resolve, secrets_in
 
 S = TypeVar("S")
@@ -194,7 +194,7 @@ def _shown_in_part(task: Task, snapshot: Any) -> Any:
     """The result of a run that went on after errors; None where the state that made a subject fail now forbids to decide on it at all."""
     try:
         return resolve(task.show(snapshot), {})
-    except PlanError:
+    except (PlanError, StoreFault):
         return None
 
 

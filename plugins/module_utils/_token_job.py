@@ -42,8 +42,8 @@ def run_token(params: Mapping, context: Any) -> tuple[Outcome, dict]:
     if not context.check:
         keeper.finish(plan)
     beside: dict = {"rotated": plan.rotated, "adopted": plan.adopted}
-    if plan.drops_store:
-        beside.update(changed=True, actions=[*plan.would, f"delete {spec.store_path}"])
+    if drops := keeper.drops(plan):
+        beside.update(changed=True, actions=[*plan.would, *drops])
     return outcome, beside
 
 
@@ -95,6 +95,10 @@ class Keeper:
         self._put(self._intents, self._decided.intent.to_text(), self._live.intent is not None)
         send(client, call, answers, done)
         self._keep(answers[call.binds])
+
+    def drops(self, plan: TokenPlan) -> tuple[str, ...]:
+        """What ``finish`` deletes beside what is sent, in words."""
+        return (f"delete {self.spec.store_path}",) if plan.drops_store else ()
 
     def finish(self, plan: TokenPlan) -> None:
         """After everything is as it should be: nothing is left beside the store."""

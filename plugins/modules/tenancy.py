@@ -7,13 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: tenancy
-short_description: Declare the access keys, buckets and grants of a Garage cluster together
+short_description: Declare the access keys, buckets, grants and admin tokens of a Garage cluster together
 version_added: 0.1.0
 description:
-  - Does in one run what M(s3ops.garage.key), M(s3ops.garage.bucket) and M(s3ops.garage.grant) do one by one, by the same decisions.
-  - Keys come first, then buckets, then grants. Removals come last, grants before buckets before keys.
+  - Does in one run what M(s3ops.garage.key), M(s3ops.garage.bucket), M(s3ops.garage.grant) and M(s3ops.garage.admin_token) do one by one, by the
+    same decisions.
+  - Keys come first, then buckets, then grants, then admin tokens. Removals come last, grants before buckets before keys before admin tokens.
   - The whole document is checked before anything is sent, and all faults are told at once with their paths, as in C(buckets[2].grants[0].key).
-  - Check mode predicts keys, buckets and grants also where none of them exists yet.
+  - Check mode predicts all of it also where none of it exists yet.
   - What is not in the document is left alone, and so is what is left unset in it.
 author:
   - The s3ops.garage contributors (@s3ops)
@@ -251,14 +252,60 @@ options:
           abort_incomplete_multipart_upload_days:
             description: Abort multipart uploads this many days after they began.
             type: int
+  admin_tokens:
+    description:
+      - Tokens for the Admin API, each at most once. Their secrets are stored as M(s3ops.garage.admin_token) stores them, and never returned.
+      - A token that exists is taken over by its name or id. One that does not is made only with O(admin_tokens[].store), since its secret is shown
+        once; without a place for it the whole document is refused.
+      - To replace a token by a new one, use M(s3ops.garage.admin_token) with O(s3ops.garage.admin_token#module:rotate=true) and the same file.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - The name of the token. Required unless O(admin_tokens[].id) is set. Where several tokens have this name the task fails and lists their ids.
+          - With O(admin_tokens[].id), the token is renamed to this name.
+        type: str
+      id:
+        description: The id of a token, which is the part of it before the dot. A token with this id must exist.
+        type: str
+      state:
+        description: Whether the token shall be there. The one that the task itself works with cannot be removed.
+        type: str
+        choices: [present, absent]
+        default: present
+      scope:
+        description:
+          - The calls of the Admin API that the token may make, by their names as in V(ListBuckets), and V(Metrics) for the metrics page; V(*) alone is
+            every call. Required where the token has to be made.
+        type: list
+        elements: str
+      expiration:
+        description: When the token stops working, as a date and time with a zone (RFC 3339), or V(never).
+        type: str
+      store:
+        description: Where the secret is kept. A token that exists can be changed without it; its secret is not looked at then.
+        type: dict
+        suboptions:
+          path:
+            description: A file on the host where the module runs, in a folder that exists; each token has one of its own. An absolute path.
+            type: path
+            required: true
+      credential_deletion_policy:
+        description:
+          - What becomes of the file at O(admin_tokens[].store.path) with O(admin_tokens[].state=absent). V(retain) leaves it, V(delete) removes it
+            unless it holds the secret of a token that is still there.
+        type: str
+        choices: [retain, delete]
+        default: retain
   owner:
     description:
       - What belongs to this document and may be purged.
     type: dict
     suboptions:
       prefix:
-        description: Keys whose name begins with this, and buckets all of whose global aliases do and that no key which stays knows by a name of its
-          own.
+        description: Keys and admin tokens whose name begins with this, and buckets all of whose global aliases do and that no key which stays knows by
+          a name of its own.
         type: str
         required: true
   purge_keys:
@@ -271,6 +318,13 @@ options:
     description:
       - Whether to delete buckets that belong to O(owner) and are not declared. Refused when one of them holds objects, and when the server may
         not have listed all buckets.
+    type: bool
+    default: false
+  purge_admin_tokens:
+    description:
+      - Whether to delete admin tokens that belong to O(owner) and are not declared. Refused when the server may not have listed all of them.
+      - The token that the task itself works with stays, with a warning, and so do those that some run is making.
+      - Files with the secrets of purged tokens are left.
     type: bool
     default: false
   on_error:
@@ -290,6 +344,7 @@ seealso:
   - module: s3ops.garage.key
   - module: s3ops.garage.bucket
   - module: s3ops.garage.grant
+  - module: s3ops.garage.admin_token
 """
 
 EXAMPLES = r"""
@@ -310,6 +365,10 @@ EXAMPLES = r"""
         grants:
           - {key: app, read: true, write: true, owner: true}
         purge_grants: true
+    admin_tokens:
+      - name: prometheus
+        scope: [Metrics]
+        store: {path: /etc/prometheus/garage-token}
 
 - name: A bucket and its key that are not needed any more
   s3ops.garage.tenancy:
@@ -349,6 +408,11 @@ tenancy:
       sample:
         - {bucket: media, bucket_id: 4fd0a8a45d1d2d7a3a6c0a3c1f5a4f4c2f0a5f3e6b7c8d9e0f1a2b3c4d5e6f70, key: app, key_id: GK0123456789abcdef01234567,
            read: true, write: true, owner: false}
+    admin_tokens:
+      description: As RV(s3ops.garage.admin_token#module:admin_token) for each of O(admin_tokens); C(secret_token) is always null here.
+      type: list
+      elements: dict
+      sample: []
 actions:
   description: What was done, in order; in check mode, what would be done.
   returned: success
@@ -372,26 +436,17 @@ error:
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec import tenancy_spec
-from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
-from ansible_collections.s3ops.garage.plugins.module_utils._models.tenancy import TenancySpec
-from ansible_collections.s3ops.garage.plugins.module_utils._planners.tenancy import plan_tenancy, show_tenancy
-from ansible_collections.s3ops.garage.plugins.module_utils._readers.tenancy import read_tenancy
-from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_task
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
+from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import run_tenancy
 
 
-def build(params):
-    spec = TenancySpec.from_params(params)
-    return Task(
-        read=lambda client, doubts: read_tenancy(client, spec, doubts),
-        plan=lambda live: plan_tenancy(spec, live),
-        show=lambda live: show_tenancy(spec, live),
-        in_flight=params["max_in_flight"],
-        go_on=params["on_error"] == "continue",
-    )
+def job(params, context):
+    outcome, beside = run_tenancy(params, context)
+    return {**present("tenancy", outcome, context), **beside}
 
 
 def main():
-    run_task("tenancy", tenancy_spec(), build)
+    run_job(tenancy_spec(), job)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Outcome, converge
 from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import run_layout
-from ansible_collections.s3ops.garage.plugins.modules import bucket, grant, key, tenancy
+from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import run_tenancy
+from ansible_collections.s3ops.garage.plugins.modules import bucket, grant, key
+from tests.fakes.contexts import Context
 from tests.fakes.garage import FakeGarage, FakeTransport, Fault
 from tests.unit.property_worlds import BUCKET, BUCKETS, DATES, IMPORTED, KEY, KEYS, NODES, SECRETS, TAGS, ZONES, Which, in_ids_of
 
@@ -146,7 +148,7 @@ KEY_KIND = Kind("key", {**key_spec(), **return_secret_spec(), **state_spec()}, _
 GRANT_KIND = Kind("grant", {"bucket": {"type": "str"}, "bucket_id": {"type": "str"}, "exact": {"type": "bool", "default": False}, **grant_spec(),
                             **state_spec()}, _converge(grant),
                   _both(_GRANT, _RIGHTS, _some(exact=st.booleans()), _STATE), st.nothing())
-TENANCY_KIND = Kind("tenancy", tenancy_spec(), _converge(tenancy), _both(
+TENANCY_KIND = Kind("tenancy", tenancy_spec(), lambda client, params, check: run_tenancy(params, Context(client, check))[0], _both(
     st.just({"max_in_flight": 1}),
     _some(keys=st.lists(_both(_KEY_ID, _STATE, _KEY_SETTINGS), min_size=1, max_size=2).map(_apart),
           buckets=st.lists(_both(_BUCKET_ID, _STATE, _SETTINGS, _GRANTS), min_size=1, max_size=3).map(_apart)), _OWNER),

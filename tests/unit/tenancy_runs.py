@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import TransportError
-from ansible_collections.s3ops.garage.plugins.module_utils._executor import converge
-from ansible_collections.s3ops.garage.plugins.modules.tenancy import build
+from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import run_tenancy
+from tests.fakes.contexts import Context
 from tests.fakes.garage import ADMIN_TOKEN, FakeTransport
 
 # Reached only by a hang; nothing is measured with it.
@@ -73,7 +73,8 @@ def options(keys=(), buckets=(), **more):
 def run(garage, params, check=False, wire=None):
     """(outcome, wire) of a run."""
     wire = wire or Wire(garage)
-    return converge(build(params), wire.client(), check), wire
+    outcome, _beside = run_tenancy(params, Context(wire.client(), check))
+    return outcome, wire
 
 
 def names(garage):

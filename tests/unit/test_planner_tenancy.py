@@ -122,7 +122,7 @@ def test_only_what_differs_is_sent():
 
 def test_nothing_declared_is_nothing_to_do():
     plan = plan_tenancy(spec(), TenancySnapshot())
-    assert (plan.changed, plan.prediction) == (False, {"keys": [], "buckets": [], "grants": []})
+    assert (plan.changed, plan.prediction) == (False, {"keys": [], "buckets": [], "grants": [], "admin_tokens": []})
 
 
 def test_removals_come_last_grants_before_buckets_before_keys():

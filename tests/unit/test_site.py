@@ -323,7 +323,7 @@ def test_the_connection_of_another_site_by_its_name() -> None:
     tenants = {"name": "tenants", "zone": "paris", "connect_to": {"site": "paris"}, "tenancy": {"buckets": [{"name": "media"}]}}
     site = normal_site(tenants, inventory(HANDLE, tenants))
     assert site["connection"] == HANDLE["connect_to"]
-    assert site["tenancy"] == {"keys": [], "buckets": [{"name": "media"}]}
+    assert site["tenancy"] == {"keys": [], "buckets": [{"name": "media"}], "admin_tokens": []}
 
 
 @mark.requirement("MH-14")
@@ -471,4 +471,4 @@ def test_purging_a_tenancy_needs_an_owner_and_is_told_with_its_path():
     assert [fault for fault in site_faults(site, {}, None) if fault.startswith("garage_site.tenancy.purge_keys: needs owner.prefix")]
     site["tenancy"]["owner"] = {"prefix": "paris-"}
     assert site_faults(site, {}, None) == []
-    assert normal_site(site, {}, None)["tenancy"] == {"keys": [], "buckets": [], "purge_keys": True, "owner": {"prefix": "paris-"}}
+    assert normal_site(site, {}, None)["tenancy"] == {"keys": [], "buckets": [], "admin_tokens": [], "purge_keys": True, "owner": {"prefix": "paris-"}}

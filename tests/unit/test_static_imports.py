@@ -50,7 +50,7 @@ LAYERS = {
     "argspec": Layer(("module_utils/_argspec.py",), pure=True),
     "runner": Layer(("module_utils/_runner.py",), BELOW_RUNNER, ("ansible",)),
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
-    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers")),
+    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers", "jobs")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site", "planners"), ("ansible",)),
     # From the options of any other plugin to a client.

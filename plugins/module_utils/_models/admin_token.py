@@ -28,6 +28,7 @@ LIST_CAP = 10_000
 _ID = re.compile(r"[0-9a-f]{8,64}")
 _TOKEN = re.compile(r"([0-9a-f]{8,64})\.[A-Za-z0-9_-]{16,256}")
 _NONCE = re.compile(r"[0-9a-f]{16,64}")
+_PENDING = re.compile(r".* \(pending [0-9a-f]{16,64}\)")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class AdminToken:
     @property
     def label(self) -> str:
         return f"admin token {self.name} ({self.id})"
+
+    @property
+    def in_the_making(self) -> bool:
+        """Whether some run has made it and not given it its name yet, or broke off before that (TD-43)."""
+        return _PENDING.fullmatch(self.name) is not None
 
     def to_result(self) -> dict:
         return {"id": self.id, "name": self.name, "created": self.created, "expiration": self.expiration, "expired": self.expired,

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keys, buckets and grants of a site in one document, as they are wanted. Pure. Private: not for use outside of the collection."""
+"""Keys, buckets, grants and admin tokens of a site in one document, as they are wanted. Pure. Private: not for use outside of the collection."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InputError
+from .admin_token import TokenSpec
 from .bucket import BucketSpec
 from .grant import GrantSpec
 from .key import KeySpec
+
+PURGES = ("purge_keys", "purge_buckets", "purge_admin_tokens")
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class BucketEntry:
 class TenancySpec:
     """The whole document, in the order it was written in.
 
-    What is named with ``owner_prefix`` belongs to it: with ``purge_keys`` and ``purge_buckets`` such keys and buckets that are not declared go.
+    What is named with ``owner_prefix`` belongs to it: with ``purge_keys``, ``purge_buckets`` and ``purge_admin_tokens`` such things that are not
+    declared go.
     """
 
     keys: tuple[KeySpec, ...] = ()
@@ -37,6 +41,13 @@ class TenancySpec:
     owner_prefix: str = ""
     purge_keys: bool = False
     purge_buckets: bool = False
+    admin_tokens: tuple[TokenSpec, ...] = ()
+    purge_admin_tokens: bool = False
+
+    @property
+    def names_tokens(self) -> bool:
+        """Whether anything is said of admin tokens."""
+        return bool(self.admin_tokens) or self.purge_admin_tokens
 
     @property
     def grants(self) -> tuple[GrantSpec, ...]:
@@ -51,17 +62,19 @@ class TenancySpec:
     @classmethod
     def from_params(cls, params: Mapping, where: str = "") -> TenancySpec:
         """From module options; ``where`` is put before every path. Raises InputError with all faults, each with its path."""
-        keys, buckets = params.get("keys") or [], params.get("buckets") or []
+        keys, buckets, tokens = (params.get(name) or [] for name in ("keys", "buckets", "admin_tokens"))
         faults: list[str] = []
         prefix = (params.get("owner") or {}).get("prefix") or ""
         spec = cls(tuple(_attempt(faults, KeySpec.from_params, item, f"keys[{index}].") for index, item in enumerate(keys)),
                    tuple(_bucket(faults, item, f"buckets[{index}].") for index, item in enumerate(buckets)),
-                   prefix, bool(params.get("purge_keys")), bool(params.get("purge_buckets")))
-        faults += [f"{name}: needs owner.prefix, so that it never touches what belongs to others" for name in ("purge_keys", "purge_buckets")
+                   prefix, bool(params.get("purge_keys")), bool(params.get("purge_buckets")),
+                   tuple(_attempt(faults, TokenSpec.from_params, item, f"admin_tokens[{index}].") for index, item in enumerate(tokens)),
+                   bool(params.get("purge_admin_tokens")))
+        faults += [f"{name}: needs owner.prefix, so that it never touches what belongs to others" for name in PURGES
                    if params.get(name) and not prefix]
         if params.get("max_in_flight") is not None and params["max_in_flight"] < 1:
             faults.append(f"max_in_flight: {params['max_in_flight']} must be 1 or more")
-        faults += [*_keys_twice(keys), *_buckets_twice(buckets)]
+        faults += [*_keys_twice(keys), *_buckets_twice(buckets), *_tokens_twice(tokens)]
         for index, item in enumerate(buckets):
             if item.get("state") != "absent":
                 faults += _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)
@@ -100,6 +113,13 @@ def _buckets_twice(buckets: list[Mapping]) -> list[str]:
     aliases = [(alias, f"{path}.aliases") for path, bucket in named if bucket.get("state") != "absent"
                for alias in dict.fromkeys(bucket.get("aliases") or ()) if alias != bucket.get("name")]
     return [*_twice([*names, *aliases]), *_twice((bucket.get("id"), f"{path}.id") for path, bucket in named)]
+
+
+def _tokens_twice(tokens: list[Mapping]) -> list[str]:
+    named = [(f"admin_tokens[{index}]", token) for index, token in enumerate(tokens)]
+    return [*_twice((token.get("name"), f"{path}.name") for path, token in named),
+            *_twice((token.get("id"), f"{path}.id") for path, token in named),
+            *_twice(((token.get("store") or {}).get("path"), f"{path}.store.path") for path, token in named)]
 
 
 def _grant_faults(grants: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:

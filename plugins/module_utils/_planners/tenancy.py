@@ -2,21 +2,24 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decide what a whole tenancy needs: keys, buckets, grants, removals. Pure. Private: not for use outside of the collection."""
+"""Decide what a whole tenancy needs: keys, buckets, grants, admin tokens, removals. Pure. Private: not for use outside of the collection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from .._errors import NotDeclaredHere, PlanError
+from .._errors import NotDeclaredHere, PlanError, StoreFault
 from .._models.bucket import Bucket, BucketGrant, BucketSpec
 from .._models.grant import RIGHTS, GrantSpec
 from .._models.key import KeyDirectory, KeySpec
 from .._models.tenancy import BucketEntry, TenancySpec
 from .._plan import Plan, Ref, combine
+from ._tenancy_tokens import Decide, Tokens, TokensSnapshot
+from .admin_token import plan_admin_token
 from .bucket import BucketSnapshot, plan_bucket
 from .grant import Party, grant_result, in_order, plan_rights, rights_calls, rights_on
 from .key import KeySnapshot, plan_key
@@ -26,48 +29,54 @@ from .key import KeySnapshot, plan_key
 class TenancySnapshot:
     """What the planner must know: all keys (with details where a declaration needs them), one snapshot for each declared bucket, in their
     order, and the server's clock. For a purge also the buckets all of whose global aliases have the owner's prefix, None when the server may not
-    have listed all of them."""
+    have listed all of them. ``tokens`` where the document says anything of admin tokens."""
 
     directory: KeyDirectory = field(default_factory=KeyDirectory)
     buckets: tuple[BucketSnapshot, ...] = ()
     now: datetime | None = None
     owned: tuple[Bucket, ...] | None = ()
+    tokens: TokensSnapshot = field(default_factory=TokensSnapshot)
 
 
-def plan_tenancy(spec: TenancySpec, live: TenancySnapshot) -> Plan:
-    """Keys first, then buckets, then grants; removals last and the other way round: grants, buckets, keys.
+def plan_tenancy(spec: TenancySpec, live: TenancySnapshot, deciders: Sequence[Decide] | None = None) -> Plan:
+    """Keys first, then buckets, grants and admin tokens; removals last: grants, buckets, keys, admin tokens.
 
+    ``deciders`` decide on the admin tokens in the planner's place, each on one, as a job does that must remember what was decided.
     Raises PlanError with everything that the live state forbids, each with its path in the document; nothing is sent then.
     """
-    keys, parts, purged = _decide(spec, live)
+    keys, parts, purged, tokens = _decide(spec, live, deciders)
     present, absent = ([part for part in parts if part.entry.spec.absent is gone] for gone in (False, True))
     plan = combine("tenancy", [
         [plan for plan, key in zip(keys.plans, spec.keys, strict=True) if not key.absent],
         [part.plan for part in present],
         [plan for part in parts for party, plan in part.grants],
         [plan for part in parts for plan in part.purged],
+        [plan for plan, token in zip(tokens.plans, spec.admin_tokens, strict=True) if not token.absent],
         [*(part.plan for part in absent), *purged.buckets],
         [*(plan for plan, key in zip(keys.plans, spec.keys, strict=True) if key.absent), *purged.keys],
+        [*(plan for plan, token in zip(tokens.plans, spec.admin_tokens, strict=True) if token.absent), *tokens.purged],
     ])
     notes = tuple(note for part in parts for note in part.notes)
-    return replace(plan, notes=plan.notes + notes, predicted={
+    return replace(plan, notes=plan.notes + notes + tokens.notes, predicted={
         "keys": [plan.after for plan in keys.plans],
         "buckets": [_bucket_result(part, keys.leaving | purged.key_ids) for part in parts],
         "grants": [plan.after for part in parts for party, plan in part.grants],
+        "admin_tokens": [plan.after for plan in tokens.plans],
     })
 
 
 def show_tenancy(spec: TenancySpec, live: TenancySnapshot) -> dict:
     """What is there of the document, in its order, None for what is not: not all of it is when a run went on after errors. Raises PlanError."""
-    keys, parts, _purged = _decide(spec, live)
+    keys, parts, _purged, tokens = _decide(spec, live)
     return {
         "keys": [plan.before for plan in keys.plans],
         "buckets": [part.plan.before for part in parts],
         "grants": [plan.before for part in parts for party, plan in part.grants],
+        "admin_tokens": [plan.before for plan in tokens.plans],
     }
 
 
-def _decide(spec: TenancySpec, live: TenancySnapshot) -> tuple[_Keys, list[_Part], _Purged]:
+def _decide(spec: TenancySpec, live: TenancySnapshot, deciders: Sequence[Decide] | None = None) -> tuple[_Keys, list[_Part], _Purged, Tokens]:
     faults = _Faults()
     keys = _Keys(spec.keys, live, faults)
     parts = [_part(f"buckets[{index}]", entry, snapshot, keys, faults)
@@ -76,21 +85,22 @@ def _decide(spec: TenancySpec, live: TenancySnapshot) -> tuple[_Keys, list[_Part
     faults.same_twice((f"buckets[{index}].local_aliases[{number}]", name) for index, part in enumerate(parts)
                       for number, name in enumerate(part.local_names))
     purged = _Purged(spec, live, keys, parts, faults)
+    tokens = Tokens(spec, live.tokens, [partial(plan_admin_token, token) for token in spec.admin_tokens] if deciders is None else deciders, faults)
     faults.check()
-    return keys, parts, purged
+    return keys, parts, purged, tokens
 
 
 class _Faults:
     """Collects what the live state forbids, so that all of it is told at once."""
 
     def __init__(self) -> None:
-        self._errors: list[tuple[str, PlanError]] = []
+        self._errors: list[tuple[str, PlanError | StoreFault]] = []
 
     def attempt(self, path: str, decide: Callable[..., Any], *args: Any) -> Any:
-        """What ``decide`` gives, or None when it raises a PlanError, which is kept."""
+        """What ``decide`` gives, or None when it raises a PlanError or a StoreFault, which is kept."""
         try:
             return decide(*args)
-        except PlanError as error:
+        except (PlanError, StoreFault) as error:
             self._errors.append((path, error))
             return None
 

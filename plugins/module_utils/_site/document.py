@@ -13,7 +13,7 @@ from typing import Any
 
 from .._errors import InputError
 from .._models.layout import LayoutSpec
-from .._models.tenancy import TenancySpec
+from .._models.tenancy import PURGES, TenancySpec
 from .federation import chain, declared_role, role_in_chain, writer_faults, writer_host
 from .rules import rule_faults
 from .schema import Fault, schema_faults
@@ -68,7 +68,7 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
         "peers": peers,
         "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
         "layout": _layout(site),
-        "tenancy": {"keys": [], "buckets": [], **section(site, "tenancy")} if "tenancy" in site else None,
+        "tenancy": {"keys": [], "buckets": [], "admin_tokens": [], **section(site, "tenancy")} if "tenancy" in site else None,
     }
 
 
@@ -130,7 +130,7 @@ def _model_faults(site: Mapping, found: list[Fault]) -> Iterator[str]:
         "zone_redundancy": replication.get("zone_redundancy"),
         "replication_factor": replication.get("factor"),
     }, {"roles": nodes})
-    tenancy = {name: lists("tenancy", name) for name in ("keys", "buckets")}
+    tenancy = {name: lists("tenancy", name) for name in ("keys", "buckets", "admin_tokens")}
     options = {name: value for name, value in section(site, "tenancy").items() if sound("tenancy", name)}
     yield from _refused(TenancySpec, {**options, **{name: [entry for _path, entry in rows] for name, rows in tenancy.items()}}, tenancy)
 
@@ -141,8 +141,8 @@ def _refused(spec: Any, params: Mapping, rows: Mapping[str, list[tuple[str, Mapp
         spec.from_params(params)
     except InputError as error:
         for fault in error.faults:
-            fault = re.sub(r"\b(roles|keys|buckets)\[(\d+)\]", lambda found: rows[found[1]][int(found[2])][0], fault)
-            fault = re.sub(r"^(purge_keys|purge_buckets|max_in_flight)\b", r"garage_site.tenancy.\1", fault)
+            fault = re.sub(r"\b(roles|keys|buckets|admin_tokens)\[(\d+)\]", lambda found: rows[found[1]][int(found[2])][0], fault)
+            fault = re.sub(rf"^({'|'.join(PURGES)}|max_in_flight)\b", r"garage_site.tenancy.\1", fault)
             yield re.sub(r"^zone_redundancy", "garage_site.replication.zone_redundancy", fault)
 
 

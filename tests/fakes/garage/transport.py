@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import format_datetime
 from enum import Enum
 from typing import Any
@@ -87,6 +88,12 @@ class FakeTransport:
             if fault is not None:
                 return self._fail(fault, method, path, query, body, label)
             return self._respond(*self._act(method, path, query, body))
+
+    def bearing(self, token: str) -> FakeTransport:
+        """The same wire with another token; all that is sent stands in one list."""
+        other = copy.copy(self)
+        other.connection = replace(self.connection, token=token)
+        return other
 
     def close(self) -> None:
         self.closed = True

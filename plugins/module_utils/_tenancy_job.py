@@ -1,0 +1,89 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Carry out what a whole tenancy needs, with the stores of its admin tokens. Private: not for use outside of the collection.
+
+One plan for all of it. The calls of an admin token go through its keeper, which notes the intent before its secret is made and stores that right
+after, as the module ``admin_token`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ._client import Client
+from ._connection import together
+from ._errors import PlanError, StoreFault
+from ._executor import Doubts, Outcome, Task, converge, send
+from ._models.admin_token import TokenDirectory
+from ._models.tenancy import TenancySpec
+from ._plan import Call, Plan
+from ._planners._tenancy_tokens import Found, TokensSnapshot
+from ._planners.admin_token import TokenPlan, TokenSnapshot
+from ._planners.tenancy import TenancySnapshot, plan_tenancy, show_tenancy
+from ._readers.admin_token import own_token_id, read_directory
+from ._readers.tenancy import read_tenancy
+from ._token_job import Keeper
+
+
+def run_tenancy(params: Mapping, context: Any) -> tuple[Outcome, dict]:
+    """The outcome of converging a tenancy, and what a result has otherwise where files are deleted as well."""
+    spec, client = together(lambda: TenancySpec.from_params(params), context.client)
+    tenancy = _Tenancy(spec, context, client)
+    task = Task(tenancy.read, tenancy.plan, lambda live: show_tenancy(spec, live), params["max_in_flight"], params["on_error"] == "continue",
+                tenancy.send)
+    outcome = converge(task, client, context.check)
+    if not context.check:
+        tenancy.finish(outcome)
+    drops = tenancy.drops
+    return outcome, {"changed": True, "actions": [*outcome.plan.would, *drops]} if drops else {}
+
+
+class _Tenancy:
+    """What one run knows: the document, and for each admin token its keeper with what that decided last."""
+
+    def __init__(self, spec: TenancySpec, context: Any, client: Client) -> None:
+        self._spec = spec
+        self._keepers = [Keeper(token, context, client) for token in spec.admin_tokens]
+        self._decided: dict[Keeper, TokenPlan] = {}
+
+    def read(self, client: Client, doubts: Doubts) -> TenancySnapshot:
+        live = read_tenancy(client, self._spec, doubts)
+        if not self._spec.names_tokens:
+            return live
+        directory = read_directory(client)
+        each = tuple(_found(keeper, client, doubts, directory) for keeper in self._keepers)
+        return replace(live, tokens=TokensSnapshot(directory, each, own_token_id(client)))
+
+    def plan(self, live: TenancySnapshot) -> Plan:
+        return plan_tenancy(self._spec, live, [lambda found, keeper=keeper: self._decide(keeper, found) for keeper in self._keepers])
+
+    def send(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
+        """One call; that of a declared admin token through its keeper."""
+        keeper = next((keeper for keeper, plan in self._decided.items() if any(call is each for each in plan.calls)), None)
+        (keeper.send if keeper else send)(client, call, answers, done)
+
+    def finish(self, outcome: Outcome) -> None:
+        """After a token is as it should be, nothing is left beside its store. One that failed keeps its note for the next run."""
+        for keeper, plan in self._decided.items():
+            if plan.subject not in outcome.failed:
+                keeper.finish(plan)
+
+    @property
+    def drops(self) -> list[str]:
+        return [text for keeper, plan in self._decided.items() for text in keeper.drops(plan)]
+
+    def _decide(self, keeper: Keeper, found: TokenSnapshot) -> TokenPlan:
+        self._decided[keeper] = keeper.plan(found)
+        return self._decided[keeper]
+
+
+def _found(keeper: Keeper, client: Client, doubts: Doubts, directory: TokenDirectory) -> Found:
+    """What is known of one token. A store that cannot be used is told together with all other faults of the document."""
+    try:
+        return keeper.read(client, doubts, directory)
+    except (PlanError, StoreFault) as error:
+        return error
