@@ -40,6 +40,7 @@ LAYERS = {
     "models": Layer(("module_utils/_models/*.py",), DATA, pure=True),
     "planners": Layer(("module_utils/_planners/*.py",), (*DATA, "planners"), pure=True),
     "site": Layer(("module_utils/_site/*.py",), (*DATA, "planners", "site"), ("jsonschema",), pure=True),
+    "manifests": Layer(("module_utils/_manifests/*.py",), (*BASE, "manifests"), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
     "stores": Layer(("module_utils/_stores/*.py",), ("errors", "stores")),
     "connection": Layer(("module_utils/_connection.py",), ("errors", "transport")),
@@ -52,7 +53,7 @@ LAYERS = {
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
     "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers", "jobs")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
-    "filters": Layer(("filter/*.py",), ("errors", "site", "planners"), ("ansible",)),
+    "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners"), ("ansible",)),
     # From the options of any other plugin to a client.
     "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "connection", "client")),
     "plugins": Layer(("inventory/*.py", "lookup/*.py"), ("errors", "plugin", "models", "readers"), ("ansible",)),

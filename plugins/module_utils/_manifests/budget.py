@@ -1,0 +1,35 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The disruption budgets of a site. Pure. Private: not for use outside of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .names import COMPONENT, GATEWAY, STORAGE, metadata, selector
+
+
+def budgets(workload: Mapping, namespace: str) -> list[dict]:
+    """One budget for each component that has one set and pods to hold."""
+    found = []
+    for component in (STORAGE, GATEWAY):
+        section = workload.get(component) or {}
+        if section.get("disruption_budget") is not None and section["replicas"]:
+            found.append(_budget(workload["name"], namespace, component, section))
+    return found
+
+
+def _budget(site: str, namespace: str, component: str, section: Mapping) -> dict:
+    options = section["disruption_budget"]
+    limit = {field: options[option] for option, field in (("max_unavailable", "maxUnavailable"), ("min_available", "minAvailable")) if option in options}
+    if not limit:
+        # One storage node may go at a time; of gateways all but one must stay (OP-029).
+        limit = {"maxUnavailable": 1} if component == STORAGE else {"minAvailable": section["replicas"] - 1}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": metadata(namespace, f"{site}-{component}", {**selector(site), COMPONENT: component}),
+        "spec": {**limit, "selector": {"matchLabels": selector(site, component)}},
+    }
