@@ -39,7 +39,9 @@ layout:
       C(preview) (what applying the staged changes would do; null when nothing is staged, or when the token may not ask),
       C(plan_hash) (of applying the staged changes, for O(s3ops.garage.layout#module:expected_plan); of changing nothing when nothing is staged),
       C(nodes) (every node the cluster knows, with its host name, address, role, free space and when it was last seen),
-      C(nodes_without_role) (ids of the nodes that are connected but have none) and
+      C(nodes_without_role) (ids of the nodes that are connected but have none),
+      C(removable) (ids of the nodes that may be switched off for good, because they have no role, none is staged, and no older version needs them; a
+      node that the cluster knows no more at all is in neither list) and
       C(awaiting) (on a follower, the nodes that wait for a role from the layout writer, in the form of C(awaiting) of
       M(s3ops.garage.layout); null elsewhere).
   returned: success
@@ -55,6 +57,7 @@ layout:
     plan_hash: v1-9d2f6c1ab8e0475d-9d2f6c1ab8e0475d
     nodes: []
     nodes_without_role: []
+    removable: []
     awaiting: null
 """
 

@@ -10,6 +10,7 @@ from .._client import Client
 from .._errors import Denied
 from .._models.layout import History, Layout
 from .._planners.layout import APPLY, STAGE, LayoutSnapshot, staged_approval
+from .._planners.removable import removable
 from .._waiter import wait_until
 from .cluster import read_status
 
@@ -77,6 +78,7 @@ def read_layout_info(client: Client) -> dict:
         "plan_hash": str(staged_approval(snapshot.layout, preview)),
         "nodes": [node.to_result() for node in snapshot.nodes],
         "nodes_without_role": roleless,
+        "removable": removable(snapshot),
         "awaiting": _awaiting(roleless) if client.site_role == "follower" else None,
     }
 
