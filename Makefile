@@ -54,7 +54,7 @@ garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
 
 real: garage ## all other tests by pytest: on a real Garage
 	@echo "==> tests on a real Garage"
-	@$(RUN) -m pytest tests --ignore=tests/unit --junit-xml=$(RESULTS)/real.xml $(ARGS)
+	@$(RUN) -m pytest tests --ignore=tests/unit --ignore=tests/kubernetes --junit-xml=$(RESULTS)/real.xml $(ARGS)
 
 integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"

@@ -45,16 +45,20 @@ def place(fresh: Path, version: str) -> Path:
     return target
 
 
+def locked(version: str, say: Say) -> contextlib.AbstractContextManager[None]:
+    """Held by the one process that gets this version of Garage."""
+    return held(cache_folder() / "garage" / f"{version}.lock", f"Garage {version}", say)
+
+
 @contextlib.contextmanager
-def locked(version: str, say: Say) -> Iterator[None]:
-    """Held by the one process that gets this version; the kernel frees it when that process ends, however it ends."""
-    path = cache_folder() / "garage" / f"{version}.lock"
+def held(path: Path, what: str, say: Say) -> Iterator[None]:
+    """A lock for the one process that gets something; the kernel frees it when that process ends, however it ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="ascii") as file:
         next_message = time.monotonic()
         while not _try_lock(file.fileno()):
             if time.monotonic() >= next_message:
-                say(f"another process is getting Garage {version}; waiting for it")
+                say(f"another process is getting {what}; waiting for it")
                 next_message = time.monotonic() + WAIT_MESSAGE_SECONDS
             time.sleep(WAIT_PAUSE_SECONDS)
         yield

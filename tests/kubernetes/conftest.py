@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real Kubernetes for the tests, and a namespace for each."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+from collections.abc import Callable, Generator, Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+import urllib3
+from kubernetes import client
+
+from tests.kubernetes.namespaces import Namespace
+from tools.cluster import provider
+from tools.cluster.state import Cluster
+from tools.testbed.waiting import wait_until
+
+MakeNamespace = Callable[..., Namespace]
+END_LIMIT_SECONDS = 180.0
+_NAMESPACES = pytest.StashKey[list[Namespace]]()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def end_like_ctrl_c() -> Iterator[None]:
+    """A terminated test run ends its cluster, as an interrupted one does."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A cluster that runs already, or one for this run; an error, never a skip, when there is none."""
+    with provider.used() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def _deleted(cluster: Cluster) -> Iterator[list[str]]:
+    """Names of deleted namespaces. Their end takes seconds, so it is waited for only once, at the end of the run."""
+    names: list[str] = []
+    yield names
+    core = client.CoreV1Api(cluster.api())
+
+    def missing() -> str | None:
+        left = {item.metadata.name for item in core.list_namespace().items} & set(names)
+        return f"left are {sorted(left)}" if left else None
+
+    wait_until("the end of the namespaces", missing, END_LIMIT_SECONDS)
+
+
+@pytest.fixture
+def make_namespace(
+    cluster: Cluster, _deleted: list[str], request: pytest.FixtureRequest
+) -> Iterator[MakeNamespace]:
+    """A factory: `make_namespace("paris", labels={…})`; the name gets a random end. Deleted after the test."""
+    made: list[Namespace] = request.node.stash.setdefault(_NAMESPACES, [])
+    core = client.CoreV1Api(cluster.api())
+
+    def make(name: str = "test", labels: dict[str, str] | None = None) -> Namespace:
+        full = f"{name}-{secrets.token_hex(3)}"
+        metadata = {"name": full, "labels": {provider.NAMESPACE_LABEL: "true"} | (labels or {})}
+        core.create_namespace({"metadata": metadata})
+        made.append(Namespace(cluster, full))
+        return made[-1]
+
+    yield make
+    for namespace in made:
+        _deleted.append(namespace.name)
+        namespace.delete()
+
+
+@pytest.fixture
+def namespace(make_namespace: MakeNamespace) -> Namespace:
+    """An empty namespace of this test alone."""
+    return make_namespace()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    """A test that failed shows its namespaces, which are gone afterwards."""
+    report = yield
+    if report.when == "call" and report.failed:
+        for namespace in item.stash.get(_NAMESPACES, []):
+            report.sections.append((f"namespace {namespace.name}", _described(namespace)))
+    return report
+
+
+def _described(namespace: Namespace) -> str:
+    try:
+        return namespace.describe()
+    except (client.ApiException, urllib3.exceptions.HTTPError) as broken:  # the test's own failure is to be shown
+        return f"cannot be described: {type(broken).__name__}: {broken}"
