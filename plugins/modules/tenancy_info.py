@@ -7,20 +7,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: tenancy_info
-short_description: Read the access keys, buckets and grants of a Garage cluster as one document
+short_description: Read the access keys, buckets, grants and admin tokens of a Garage cluster as one document
 version_added: 0.1.0
 description:
   - Reads what a cluster holds, made by whatever tool, into the document that M(s3ops.garage.tenancy) takes. Applied back to the same cluster it
     changes nothing.
   - Everything in it is pinned by its id. To make the same things on another cluster, take the ids out.
-  - There is no secret in it.
+  - There is no secret in it. The admin tokens have no C(store) in it either, so on another cluster they are refused until each is given one.
   - The playbook C(s3ops.garage.export) writes it to a file, as the C(tenancy) of a site file.
   - What cannot be declared without changing it is left out, with a warning, and so left alone; names that the modules refuse, rules that they
     refuse or would write in another form, expirations before 1970, grants to keys that do not exist, and text that Ansible would take for a
     template.
   - An access key is told by its id alone where its name is empty, is the id of another key, is shared by several keys or would be taken for a
     template.
-  - A bucket without a usable global alias is told by its id alone.
+  - A bucket without a usable global alias is told by its id alone, and so is an admin token whose name is empty, shared or would be taken for a
+    template. Admin tokens of the daemon's configuration cannot be declared and are not in it.
 author:
   - The s3ops.garage contributors (@s3ops)
 extends_documentation_fragment:
@@ -29,7 +30,7 @@ extends_documentation_fragment:
 options:
   prefix:
     description:
-      - Read only keys whose name begins with this, and buckets one of whose global aliases does.
+      - Read only keys and admin tokens whose name begins with this, and buckets one of whose global aliases does.
       - Grants on such buckets are all read, also those of other keys.
     type: str
     default: ""
@@ -48,6 +49,7 @@ EXAMPLES = r"""
   s3ops.garage.tenancy:
     keys: "{{ live.tenancy['keys'] }}"
     buckets: "{{ live.tenancy.buckets }}"
+    admin_tokens: "{{ live.tenancy.admin_tokens | default(omit) }}"
   check_mode: true
   register: applied
   failed_when: applied is changed
@@ -86,6 +88,15 @@ tenancy:
           website: {enabled: false}
           grants:
             - {key: app, read: true, write: true, owner: false}
+    admin_tokens:
+      description:
+        - The admin tokens, ordered by name, those told by their id alone last.
+        - Each has C(id), and C(name), C(scope) and C(expiration) unless they cannot be declared.
+        - Left out, with a warning, when the token in use may not list them.
+      type: list
+      elements: dict
+      sample:
+        - {name: ci, id: 8d9e0f1a2b3c4d5e6f708192, scope: [ListBuckets], expiration: "2030-01-01T00:00:00Z"}
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._models.export import export

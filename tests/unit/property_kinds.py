@@ -30,7 +30,23 @@ from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import r
 from ansible_collections.s3ops.garage.plugins.modules import bucket, grant, key
 from tests.fakes.contexts import Context
 from tests.fakes.garage import FakeGarage, FakeTransport, Fault
-from tests.unit.property_worlds import BUCKET, BUCKETS, DATES, IMPORTED, KEY, KEYS, NODES, SECRETS, TAGS, ZONES, Which, in_ids_of
+from tests.unit.property_worlds import (
+    BUCKET,
+    BUCKETS,
+    DATES,
+    IMPORTED,
+    KEY,
+    KEYS,
+    NODES,
+    SCOPES,
+    SECRETS,
+    TAGS,
+    TOKEN,
+    TOKENS,
+    ZONES,
+    Which,
+    in_ids_of,
+)
 
 
 class Kind:
@@ -122,7 +138,12 @@ _GRANT = _both(_GRANT_KEY, st.one_of(st.fixed_dictionaries({"bucket": _NAME}), s
 _GRANTS = st.one_of(st.just({}), *2 * [st.fixed_dictionaries(
     {"grants": st.lists(_both(_GRANT_KEY, _RIGHTS, st.just({"read": True})), max_size=2, unique_by=str)}, optional={"purge_grants": st.booleans()})])
 _OWNER = st.one_of(st.just({}), st.fixed_dictionaries({"owner": st.sampled_from(({"prefix": "b"}, {"prefix": "app"}))},
-                                                      optional={"purge_keys": st.booleans(), "purge_buckets": st.booleans()}))
+                                                      optional={"purge_keys": st.booleans(), "purge_buckets": st.booleans(), "purge_admin_tokens": st.booleans()}))
+# Without a store: those that are there already. How one is made and its secret kept is tried elsewhere, with a disk.
+_TOKEN_ID = st.one_of(st.fixed_dictionaries({"name": st.sampled_from(TOKENS)}), *2 * [st.fixed_dictionaries(
+    {"id": TOKEN}, optional={"name": st.sampled_from(TOKENS)})])
+_TOKENS = st.one_of(st.just({}), st.fixed_dictionaries({"admin_tokens": st.lists(_both(_TOKEN_ID, _STATE, _some(
+    scope=st.sampled_from(SCOPES), expiration=st.sampled_from(("never", *DATES)))), min_size=1, max_size=2).map(lambda rows: _apart(rows))}))
 
 
 def _apart(rows: list[dict]) -> list[dict]:
@@ -151,9 +172,10 @@ GRANT_KIND = Kind("grant", {"bucket": {"type": "str"}, "bucket_id": {"type": "st
 TENANCY_KIND = Kind("tenancy", tenancy_spec(), lambda client, params, check: run_tenancy(params, Context(client, check))[0], _both(
     st.just({"max_in_flight": 1}),
     _some(keys=st.lists(_both(_KEY_ID, _STATE, _KEY_SETTINGS), min_size=1, max_size=2).map(_apart),
-          buckets=st.lists(_both(_BUCKET_ID, _STATE, _SETTINGS, _GRANTS), min_size=1, max_size=3).map(_apart)), _OWNER),
+          buckets=st.lists(_both(_BUCKET_ID, _STATE, _SETTINGS, _GRANTS), min_size=1, max_size=3).map(_apart)), _OWNER, _TOKENS),
     st.fixed_dictionaries({"keys": st.lists(st.fixed_dictionaries({"id": KEY}), max_size=1),
-                           "buckets": st.lists(st.fixed_dictionaries({"id": BUCKET}), max_size=1)}))
+                           "buckets": st.lists(st.fixed_dictionaries({"id": BUCKET}), max_size=1),
+                           "admin_tokens": st.one_of(st.just([]), st.lists(st.fixed_dictionaries({"id": TOKEN}), max_size=1))}))
 _NODE_ROLE = _both(st.fixed_dictionaries({"node": st.builds(Which, st.just("nodes"), st.integers(0, NODES - 1)), "zone": st.sampled_from(ZONES)}),
                    st.sampled_from(({"capacity": "1GiB"}, {"capacity": "2GiB"}, {"gateway": True}, {"state": "absent"})),
                    _some(tags=st.sampled_from(TAGS).map(list)))

@@ -19,6 +19,8 @@ from tests.fakes.garage.partitions import Role
 
 BUCKETS = ("media", "logs", "www.example.org", "backup")
 KEYS = ("app", "ci", "backup tool")
+TOKENS = ("ci", "metrics", "backup tool")
+SCOPES = ([], ["Metrics"], ["ListBuckets", "ListKeys"], ["*"])
 IMPORTED = tuple(f"GK{number:024x}" for number in range(3))
 SECRETS = tuple(f"{number:02x}" * 32 for number in range(201, 204))
 DATES = ("2001-01-01T00:00:00Z", "2040-06-01T12:00:00.5Z")
@@ -27,7 +29,7 @@ VERSIONS = ("2.5.0", "2.4.1", "2.3.0", "2.0.0")
 
 @dataclass(frozen=True)
 class Which:
-    """The id of one of the live buckets, keys or nodes, whichever there are: a number counted round."""
+    """The id of one of the live buckets, keys, admin tokens or nodes, whichever there are: a number counted round."""
 
     kind: str
     number: int
@@ -35,11 +37,12 @@ class Which:
     def id(self, garage: FakeGarage) -> str:
         rows = getattr(garage.state, self.kind)
         ids = [row.id for row in (rows if isinstance(rows, list) else rows.values()) if not getattr(row, "deleted", False)]
-        return ids[self.number % len(ids)] if ids else {"buckets": "0" * 64, "keys": "GKnobodyhasthis"}[self.kind]
+        return ids[self.number % len(ids)] if ids else {"buckets": "0" * 64, "keys": "GKnobodyhasthis", "tokens": "0" * 24}[self.kind]
 
 
 BUCKET = st.builds(Which, st.just("buckets"), st.integers(0, 3))
 KEY = st.builds(Which, st.just("keys"), st.integers(0, 3))
+TOKEN = st.builds(Which, st.just("tokens"), st.integers(0, 3))
 NODES = 4
 ZONES = ("dc1", "dc2")
 TAGS = ((), ("a",), ("a", "b"), ("b", "a"))
@@ -73,6 +76,8 @@ _MOVE = st.one_of(
     st.tuples(st.just("AllowBucketKey"), st.none(), st.fixed_dictionaries({"bucketId": BUCKET, "accessKeyId": KEY, "permissions": FLAGS})),
     st.tuples(st.just("RemoveBucketAlias"), st.none(), st.fixed_dictionaries({"bucketId": BUCKET, "globalAlias": st.sampled_from(BUCKETS)})),
     st.tuples(st.just("DeleteKey"), st.fixed_dictionaries({"id": KEY}), st.none()),
+    st.tuples(st.just("CreateAdminToken"), st.none(), st.fixed_dictionaries({"name": st.sampled_from(TOKENS), "scope": st.sampled_from(SCOPES)},
+                                                                            optional={"expiration": st.sampled_from(DATES)})),
     st.tuples(st.just("object"), BUCKET, st.none()),
 )
 
@@ -98,7 +103,8 @@ class World:
 
 # Most worlds begin with something in them.
 _SOMETHING = (("CreateBucket", None, {"globalAlias": "media"}), ("CreateKey", None, {"name": "app"}),
-              ("CreateBucket", None, {"globalAlias": "backup"}), ("CreateKey", None, {"name": "backup tool"}))
+              ("CreateBucket", None, {"globalAlias": "backup"}), ("CreateKey", None, {"name": "backup tool"}),
+              ("CreateAdminToken", None, {"name": "ci", "scope": ["ListBuckets"]}))
 
 
 def worlds(versions: tuple[str, ...] = ("2.5.0",)) -> st.SearchStrategy[World]:
@@ -146,7 +152,7 @@ def in_ids_of(garage: FakeGarage, value: Any) -> Any:
 
 
 def secrets_of(garage: FakeGarage) -> set[str]:
-    return {key.secret for key in garage.state.keys.values()}
+    return {row.secret for rows in (garage.state.keys, garage.state.tokens) for row in rows.values()}
 
 
 def visible(garage: FakeGarage) -> dict:
@@ -164,7 +170,8 @@ def visible(garage: FakeGarage) -> dict:
         row["keys"].sort(key=lambda key: key["accessKeyId"])
     for row in keys:
         row["buckets"].sort(key=lambda bucket: bucket["id"])
-    return {"buckets": _timeless(buckets), "keys": _timeless(keys), "layout": get("GetClusterLayout")}
+    tokens = get("ListAdminTokens") if ready else []
+    return {"buckets": _timeless(buckets), "keys": _timeless(keys), "tokens": _timeless(tokens), "layout": get("GetClusterLayout")}
 
 
 def _timeless(rows: list[dict]) -> list[dict]:

@@ -14,6 +14,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
+from ansible_collections.s3ops.garage.plugins.module_utils._models.admin_token import AdminToken
 from ansible_collections.s3ops.garage.plugins.module_utils._models.bucket import Bucket, BucketGrant, Website
 from ansible_collections.s3ops.garage.plugins.module_utils._models.export import Export, Live, export
 from ansible_collections.s3ops.garage.plugins.module_utils._models.key import Key
@@ -29,6 +30,7 @@ SITE = {"name": "paris", "zone": "paris", "connect_to": {"api_url": "http://127.
 
 # What a server takes and the modules do not, or what must not be read as a variable.
 _ODD_NAMES = ("", "{{ lookup('pipe', 'id') }}", "{% if x %}", "no", "2030-01-01", "tab\tand\nline", IMPORTED[0])
+_ODD_SCOPES = ([], ["NoSuchCall"], ["*", "ListBuckets"], ["{{ x }}"], ["ListKeys", "ListBuckets", "ListKeys"])
 _ODD_SETTINGS = (
     {"corsRules": [{"AllowedOrigin": ["*"], "AllowedMethod": ["get"]}]},
     {"corsRules": [{"AllowedOrigin": [], "AllowedMethod": ["GET"]}]},
@@ -51,6 +53,9 @@ _ODD_MOVE = st.one_of(
     st.tuples(st.just("UpdateBucket"), st.fixed_dictionaries({"id": BUCKET}), st.sampled_from(_ODD_SETTINGS)),
     st.tuples(st.just("AllowBucketKey"), st.none(), st.fixed_dictionaries({
         "bucketId": BUCKET, "accessKeyId": KEY, "permissions": st.just({"read": True})})),
+    st.tuples(st.just("CreateAdminToken"), st.none(), st.builds(lambda name, scope, date: {"name": name, "scope": scope, "expiration": date},
+                                                               st.sampled_from(_ODD_NAMES), st.sampled_from(_ODD_SCOPES),
+                                                               st.sampled_from((None, "1969-12-31T00:00:00Z")))),
 )
 
 
@@ -88,6 +93,7 @@ def test_applied_back_it_changes_nothing(world: World, old_alias: bool, prefix: 
     if not prefix:
         assert {row["id"] for row in document["keys"]} == {key.id for key in garage.state.live_keys()}
         assert {row["id"] for row in document["buckets"]} == set(garage.state.buckets)
+        assert {row["id"] for row in document["admin_tokens"]} == set(garage.state.tokens)
 
 
 @pytest.mark.parametrize("settings", _ODD_SETTINGS, ids=str)
@@ -115,21 +121,23 @@ def test_what_is_told_is_what_is_there(world: World) -> None:
         event("cannot be told by names alone")
         return
     document = json.loads(json.dumps(found.document))
+    # A copy has no tokens that could be taken over, and their secrets would have no place there.
+    del document["admin_tokens"]
     for row in [*document["keys"], *document["buckets"]]:
         del row["id"]
     copy = FakeGarage()
     assert attempt(TENANCY_KIND, copy, document).error is None
     again, dummy = read(copy)
-    assert without_ids(again.document) == without_ids(found.document)
+    assert without_ids(again.document) == without_ids({**found.document, "admin_tokens": []})
 
 
 def without_ids(document: dict) -> dict:
     return {what: [{name: value for name, value in row.items() if name != "id"} for row in rows] for what, rows in document.items()}
 
 
-@pytest.mark.parametrize(("version", "requests"), [("2.5.0", ["ListKeysInfo", "ListBucketsInfo"]), ("2.4.1", [
-    "ListKeysInfo", "ListKeys", "GetKeyInfo", "GetKeyInfo", "ListBucketsInfo", "ListBuckets", "GetBucketInfo", "GetBucketInfo"])])
-def test_two_requests_are_enough_where_the_server_can(version: str, requests: list[str]) -> None:
+@pytest.mark.parametrize(("version", "requests"), [("2.5.0", ["ListKeysInfo", "ListBucketsInfo", "ListAdminTokens"]), ("2.4.1", [
+    "ListKeysInfo", "ListKeys", "GetKeyInfo", "GetKeyInfo", "ListBucketsInfo", "ListBuckets", "GetBucketInfo", "GetBucketInfo", "ListAdminTokens"])])
+def test_one_request_a_kind_is_enough_where_the_server_can(version: str, requests: list[str]) -> None:
     garage = FakeGarage(version=version)
     for name in ("one", "two"):
         garage.handle("POST", "/v2/CreateBucket", None, {"globalAlias": name})
@@ -221,3 +229,30 @@ def test_a_prefix_takes_keys_and_buckets_of_that_name() -> None:
     buckets = (Bucket(ID, aliases=("a", "b-x")), Bucket(OTHER), Bucket("c" * 64, aliases=("a",)))
     found = export(Live((Key("GK1", "app"), Key("GK2", "b-app")), buckets), prefix="b-")
     assert ([row["id"] for row in found.document["keys"]], [row["id"] for row in found.document["buckets"]]) == (["GK2"], [ID])
+
+
+def test_tokens_are_told_by_name_and_id_or_by_id_alone_and_never_a_store() -> None:
+    tokens = (AdminToken("a" * 24, "twin", scope=("*",)), AdminToken("b" * 24, "twin"), AdminToken("c" * 24, " "), AdminToken("d" * 24, "{{ x }}"),
+              AdminToken("e" * 24, "ci", expiration="2030-01-01T00:00:00Z", scope=("ListBuckets", "ListKeys")),
+              AdminToken("f" * 24, "odd", expiration="1969-12-31T00:00:00Z", scope=("*", "NoSuchCall")))
+    found = export(Live(tokens=tokens))
+    never = {"expiration": "never"}
+    assert found.document["admin_tokens"] == [
+        {"name": "ci", "id": "e" * 24, "scope": ["ListBuckets", "ListKeys"], "expiration": "2030-01-01T00:00:00Z"}, {"name": "odd", "id": "f" * 24},
+        {"id": "a" * 24, "scope": ["*"], **never}, *({"id": letter * 24, "scope": [], **never} for letter in "bcd")]
+    assert [note.partition(": left out")[0] for note in found.notes] == [f"admin token {'f' * 24}: the scope", f"admin token {'f' * 24}: the expiration"]
+    assert [row["name"] for row in export(Live(tokens=tokens), prefix="c").document["admin_tokens"]] == ["ci"]
+
+
+@pytest.mark.requirement("GS-05")
+def test_tokens_of_the_configuration_are_not_in_it() -> None:
+    found, dummy = read(FakeGarage())
+    assert found.document == {"keys": [], "buckets": [], "admin_tokens": []}
+
+
+def test_tokens_that_may_not_be_listed_are_left_out_and_told() -> None:
+    garage = FakeGarage()
+    dummy, row = garage.handle("POST", "/v2/CreateAdminToken", None, {"name": "reader", "scope": ["ListKeysInfo", "ListBucketsInfo"]})
+    client = Client(FakeTransport(garage, row["secretToken"]), retry_delay=0)
+    assert export(read_all(client)).document == {"keys": [], "buckets": []}
+    assert [text for text in client.warnings if text.startswith("admin tokens are left out") and "ListAdminTokens" in text]

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from .._errors import InputError
 from .._names import bucket_name_fault
 from .._translate import cors_rule, lifecycle_rule, routing_rule
+from .admin_token import AdminToken, TokenSpec
 from .bucket import UNLIMITED, Bucket
 from .grant import RIGHTS
 from .key import NEVER, Key, wanted_expiration
@@ -25,33 +27,39 @@ _TEMPLATE = ("{{", "{%", "{#")
 
 @dataclass(frozen=True)
 class Live:
-    """All keys with their details, and all buckets. ``complete`` is False when the server may have left keys out."""
+    """All keys with their details, all buckets, and the admin tokens of the database (None when they could not be read). ``complete`` is False when the
+    server may have left keys out."""
 
     keys: tuple[Key, ...] = ()
     buckets: tuple[Bucket, ...] = ()
     complete: bool = True
+    tokens: tuple[AdminToken, ...] | None = ()
 
 
 @dataclass(frozen=True)
 class Export:
-    """``document``: the keys and buckets as the module ``tenancy`` takes them. ``notes``: what it does not say, and why."""
+    """``document``: all of it as the module ``tenancy`` takes them. ``notes``: what it does not say, and why."""
 
     document: dict
     notes: tuple[str, ...] = ()
 
 
 def export(live: Live, prefix: str = "") -> Export:
-    """The keys and buckets as a document that changes nothing when it is applied. Ids pin what is meant; there is no secret in it.
+    """Keys, buckets and admin tokens as a document that changes nothing when it is applied. Ids pin what is meant; there is no secret in it.
 
-    ``prefix`` takes only keys whose name, and buckets one of whose global aliases, begins with it. What cannot be declared without a change is left
-    out, which leaves it alone, and noted.
+    ``prefix`` takes only keys and tokens whose name, and buckets one of whose global aliases, begins with it. What cannot be declared without a
+    change is left out, which leaves it alone, and noted.
     """
     notes: list[str] = []
     tell = _Selectors(live)
     keys = [_key(key, tell, notes) for key in live.keys if key.name.startswith(prefix)]
     buckets = [_Bucket(bucket, tell, notes).row() for bucket in live.buckets
                if not prefix or any(alias.startswith(prefix) for alias in bucket.aliases)]
-    return Export({"keys": _in_order(keys), "buckets": _in_order(buckets)}, tuple(notes))
+    document = {"keys": _in_order(keys), "buckets": _in_order(buckets)}
+    if live.tokens is not None:
+        names = Counter(token.name for token in live.tokens)
+        document["admin_tokens"] = _in_order(_token(token, names, notes) for token in live.tokens if token.name.startswith(prefix))
+    return Export(document, tuple(notes))
 
 
 def _in_order(rows: Iterable[dict]) -> list[dict]:
@@ -79,11 +87,31 @@ class _Selectors:
 
 
 def _key(key: Key, tell: _Selectors, notes: list[str]) -> dict:
-    expiration, faults = key.expiration or NEVER, []
-    if wanted_expiration(expiration, faults) != expiration:
-        notes.append(f"access key {key.id}: the expiration: left out, because {'; '.join(faults)}")
-        expiration = None
+    expiration = _expiration(f"access key {key.id}", key.expiration, notes)
     return _lean({"name": tell.name(key.id), "id": key.id, "expiration": expiration, "allow_create_bucket": key.allow_create_bucket})
+
+
+def _token(token: AdminToken, names: Counter, notes: list[str]) -> dict:
+    """There is no store in it: a token that exists is taken over without one. An empty scope is one, and stays."""
+    named = token.name.strip() and names[token.name] == 1 and not _is_template(token.name)
+    scope: list[str] | None = list(token.scope)
+    try:
+        TokenSpec.from_params({"id": token.id, "scope": scope})
+    except InputError as error:
+        notes.append(f"admin token {token.id}: the scope: left out, because {error.message}")
+        scope = None
+    expiration = _expiration(f"admin token {token.id}", token.expiration, notes)
+    row = {"name": token.name if named else None, "id": token.id, "scope": scope, "expiration": expiration}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _expiration(of: str, live: str | None, notes: list[str]) -> str | None:
+    """As an option; None when it cannot be declared."""
+    expiration, faults = live or NEVER, []
+    if wanted_expiration(expiration, faults) == expiration:
+        return expiration
+    notes.append(f"{of}: the expiration: left out, because {'; '.join(faults)}")
+    return None
 
 
 class _Bucket:
