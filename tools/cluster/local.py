@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.check.paths import ROOT
-from tools.cluster import go_build, images, network, packages, settings
+from tools.cluster import cgroups, go_build, images, network, packages, settings
 from tools.cluster.node import PLAN_FILE
 from tools.cluster.programs import SOURCES, program
 from tools.testbed.cache import Say
@@ -27,8 +27,6 @@ from tools.testbed.versions import DEFAULT_VERSION
 from tools.testbed.waiting import wait_until
 
 END_LIMIT_SECONDS = 60.0
-CGROUPS = Path("/sys/fs/cgroup")
-POD_CGROUP = "kubepods"
 
 
 def unavailable() -> str | None:
@@ -40,8 +38,8 @@ def unavailable() -> str | None:
     missing = packages.missing()
     if missing:
         return f"a local node needs these packages: {' '.join(missing)} ({packages.HINT})"
-    if taken := network.overlapping_route():
-        return f"this machine has a route into a network of the local node: {taken}"
+    if not network.free():
+        return "each network that a local node could have overlaps with a route of this machine"
     return go_build.unavailable()
 
 
@@ -49,9 +47,10 @@ def start(home: Path, remember: Any, say: Say) -> Path:
     """Start the node and return the kubeconfig of its administrator; `remember` takes what stop() needs, at once."""
     for source in SOURCES:
         go_build.obtain(source, say)
-    folder = home / "node"
-    _prepare(folder, say)
-    remember({"cgroups_before": [str(path) for path in _pod_cgroups()]})
+    folder, addresses = home / "node", network.free()
+    assert addresses
+    remember({"slot": addresses.slot})
+    _prepare(folder, addresses, say)
     with open(folder / "logs" / "node.log", "wb") as log:
         child = subprocess.Popen(
             [
@@ -70,7 +69,7 @@ def start(home: Path, remember: Any, say: Say) -> Path:
     first = first_process(parent)
     assert first
     remember({"first_process": vars(first)})
-    network.connect(first.pid)
+    addresses.connect(first.pid)
     return folder / "admin.kubeconfig"
 
 
@@ -89,10 +88,12 @@ def stop(home: Path, record: dict[str, Any]) -> None:
     if parent:
         with contextlib.suppress(ChildProcessError):  # it was started by another process, or collected before
             os.waitpid(parent.pid, 0)
-    network.disconnect()
-    if "cgroups_before" in record:
-        _remove_cgroups(set(_pod_cgroups()) - {Path(name) for name in record["cgroups_before"]})
-    shutil.rmtree(home / "node", ignore_errors=False) if (home / "node").exists() else None
+    if "slot" in record:
+        addresses = network.Network(record["slot"])
+        addresses.disconnect()
+        cgroups.remove(addresses.host_link)
+    if (home / "node").exists():
+        shutil.rmtree(home / "node")
 
 
 def first_process(parent: ProcessRef) -> ProcessRef | None:
@@ -111,15 +112,17 @@ def daemon_process(record: dict[str, Any], name: str) -> ProcessRef | None:
     return None
 
 
-def _prepare(folder: Path, say: Say) -> None:
+def _prepare(folder: Path, addresses: network.Network, say: Say) -> None:
     folder.mkdir(mode=0o700, parents=True)
     (folder / "logs").mkdir()
     pause, garage = folder / "pause.tar", folder / "garage.tar"
     images.write_pause(program("pause"), pause)
     images.write_garage(obtain_garage(say=say), DEFAULT_VERSION, garage)
-    daemons = [asdict(daemon) | {"images": []} for daemon in settings.write(folder)]
+    cgroups.make(addresses.host_link)
+    daemons = [asdict(daemon) | {"images": []} for daemon in settings.write(folder, addresses, addresses.host_link)]
     next(daemon for daemon in daemons if daemon["name"] == "containerd")["images"] = [str(pause), str(garage)]
-    (folder / PLAN_FILE).write_text(json.dumps({"daemons": daemons}, indent=2), encoding="utf-8")
+    plan = {"slot": addresses.slot, "daemons": daemons}
+    (folder / PLAN_FILE).write_text(json.dumps(plan, indent=2), encoding="utf-8")
 
 
 def _children(pid: int) -> list[int]:
@@ -127,14 +130,3 @@ def _children(pid: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
     except (FileNotFoundError, ProcessLookupError):
         return []
-
-
-def _pod_cgroups() -> list[Path]:
-    """The kubelet's group in the one hierarchy, or in each of the old ones."""
-    return [path for path in (CGROUPS / POD_CGROUP, *CGROUPS.glob(f"*/{POD_CGROUP}")) if path.is_dir()]
-
-
-def _remove_cgroups(groups: set[Path]) -> None:
-    for group in groups:
-        for folder, _subfolders, _files in os.walk(group, topdown=False):
-            os.rmdir(folder)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tools.cluster import network
+from tools.cluster.network import NODE_LINK, Network, is_there
 from tools.testbed.waiting import wait_until
 
 PLAN_FILE = "node.json"
@@ -32,8 +32,8 @@ def main() -> int:
     folder = Path(sys.argv[1])
     plan = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8"))
     _mount(folder)
-    wait_until(f"the link {network.NODE_LINK}", _no_link)
-    network.set_up_node()
+    wait_until(f"the link {NODE_LINK}", _no_link)
+    Network(plan["slot"]).set_up_node()
     running: dict[int, dict[str, Any]] = {}
     for daemon in plan["daemons"]:
         running[_start(folder, daemon)] = daemon
@@ -55,7 +55,7 @@ def _mount(folder: Path) -> None:
 
 
 def _no_link() -> str | None:
-    return None if network.is_there(network.NODE_LINK) else "it is not there"
+    return None if is_there(NODE_LINK) else "it is not there"
 
 
 def _start(folder: Path, daemon: dict[str, Any]) -> int:

@@ -8,16 +8,15 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.cluster import network
 from tools.cluster.certificates import Authority
 from tools.cluster.images import PAUSE_IMAGE
+from tools.cluster.network import API_PORT, BRIDGE, Network
 from tools.cluster.programs import program
 
 NODE_NAME = "garage-test"
 ZONE = "zone-a"
 CONTAINERD_SOCKET = "/run/containerd/containerd.sock"
 CNI_PROGRAMS = "/usr/lib/cni"
-API_URL = f"https://{network.NODE_ADDRESS}:{network.API_PORT}"
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Daemon:
     listens: str | None = None
 
 
-def write(folder: Path) -> list[Daemon]:
+def write(folder: Path, network: Network, cgroup: str) -> list[Daemon]:
     """Make certificates and configuration files in a new folder; the daemons, in the order of their start."""
     keys = folder / "keys"
     keys.mkdir(mode=0o700)
@@ -44,24 +43,29 @@ def write(folder: Path) -> list[Daemon]:
         # Reads Services and endpoints of all namespaces; nobody here plays the service account of a DNS.
         ("coredns", "s3ops-garage-test-dns", "system:masters"),
     ):
-        _kubeconfig(folder / f"{name}.kubeconfig", authority, authority.issue(name, user, group))
+        _kubeconfig(folder / f"{name}.kubeconfig", network.api_url, authority, authority.issue(name, user, group))
     _containerd(folder)
-    _cni(folder / "cni")
-    _kubelet(folder, authority)
-    _proxy(folder)
-    (folder / "Corefile").write_text(_corefile(folder), encoding="utf-8")
+    _cni(folder / "cni", network)
+    _kubelet(folder, network, cgroup, authority)
+    _proxy(folder, network)
+    (folder / "Corefile").write_text(_corefile(folder, network), encoding="utf-8")
     # No name server beside ours: nothing in the tests may depend on the world outside.
     (folder / "resolv.conf").write_text("", encoding="utf-8")
-    return [_etcd(folder), _containerd_daemon(folder), _api_server(folder, authority), *_others(folder, authority)]
+    return [
+        _etcd(folder),
+        _containerd_daemon(folder),
+        _api_server(folder, network, authority),
+        *_others(folder, network, authority),
+    ]
 
 
-def _kubeconfig(path: Path, authority: Authority, pair: tuple[Path, Path]) -> None:
+def _kubeconfig(path: Path, url: str, authority: Authority, pair: tuple[Path, Path]) -> None:
     name = "s3ops-garage-test"
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {"name": name, "cluster": {"server": API_URL, "certificate-authority": str(authority.certificate_file)}}
+            {"name": name, "cluster": {"server": url, "certificate-authority": str(authority.certificate_file)}}
         ],
         "users": [{"name": name, "user": {"client-certificate": str(pair[0]), "client-key": str(pair[1])}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
@@ -105,23 +109,23 @@ conf_dir = {_text(folder / "cni")}
     )
 
 
-def _cni(folder: Path) -> None:
+def _cni(folder: Path, network: Network) -> None:
     folder.mkdir()
     bridge = {
         "type": "bridge",
-        "bridge": network.BRIDGE,
+        "bridge": BRIDGE,
         "isGateway": True,
         "hairpinMode": True,
         "ipam": {
             "type": "host-local",
-            "ranges": [[{"subnet": network.POD_NETWORK}]],
+            "ranges": [[{"subnet": network.pod_network}]],
             "routes": [{"dst": "0.0.0.0/0"}],
         },
     }
     _write_json(folder / "10-bridge.conflist", {"cniVersion": "0.4.0", "name": "garage-test", "plugins": [bridge]})
 
 
-def _kubelet(folder: Path, authority: Authority) -> None:
+def _kubelet(folder: Path, network: Network, cgroup: str, authority: Authority) -> None:
     nothing_evicted = ("memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available")
     config = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -133,10 +137,11 @@ def _kubelet(folder: Path, authority: Authority) -> None:
         },
         "authorization": {"mode": "Webhook"},
         "containerRuntimeEndpoint": f"unix://{CONTAINERD_SOCKET}",
-        "clusterDNS": [network.DNS_ADDRESS],
+        "clusterDNS": [network.dns_address],
         "clusterDomain": "cluster.local",
         "resolvConf": str(folder / "resolv.conf"),
         "cgroupDriver": "cgroupfs",
+        "cgroupRoot": f"/{cgroup}",
         "failCgroupV1": False,
         "failSwapOn": False,
         "enforceNodeAllocatable": [],
@@ -149,24 +154,24 @@ def _kubelet(folder: Path, authority: Authority) -> None:
     _write_json(folder / "kubelet.json", config)
 
 
-def _proxy(folder: Path) -> None:
+def _proxy(folder: Path, network: Network) -> None:
     untouched = {"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"}
     config = {
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",
         "clientConnection": {"kubeconfig": str(folder / "proxy.kubeconfig")},
         "mode": "nftables",
-        "clusterCIDR": network.CLUSTER_NETWORK,
+        "clusterCIDR": network.cluster_network,
         "hostnameOverride": NODE_NAME,
         "conntrack": untouched,
     }
     _write_json(folder / "proxy.json", config)
 
 
-def _corefile(folder: Path) -> str:
+def _corefile(folder: Path, network: Network) -> str:
     return f"""\
 cluster.local in-addr.arpa {{
-    bind {network.DNS_ADDRESS}
+    bind {network.dns_address}
     errors
     kubernetes cluster.local in-addr.arpa {{
         kubeconfig {folder / "coredns.kubeconfig"}
@@ -198,17 +203,17 @@ def _containerd_daemon(folder: Path) -> Daemon:
     return Daemon("containerd", command, f"unix:{CONTAINERD_SOCKET}")
 
 
-def _api_server(folder: Path, authority: Authority) -> Daemon:
+def _api_server(folder: Path, network: Network, authority: Authority) -> Daemon:
     names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
-    addresses = (network.NODE_ADDRESS, network.API_SERVICE_ADDRESS, "127.0.0.1", "localhost", *names)
+    addresses = (network.node_address, network.api_service_address, "127.0.0.1", "localhost", *names)
     serving, serving_key = authority.issue("apiserver", "kube-apiserver", None, addresses)
     to_kubelet, to_kubelet_key = authority.issue("apiserver-kubelet", "kube-apiserver", "system:masters")
     public, private = authority.key_pair("service-accounts")
     flags = {
         "etcd-servers": "http://127.0.0.1:2379",
-        "bind-address": network.NODE_ADDRESS,
-        "advertise-address": network.NODE_ADDRESS,
-        "secure-port": network.API_PORT,
+        "bind-address": network.node_address,
+        "advertise-address": network.node_address,
+        "secure-port": API_PORT,
         "cert-dir": folder / "keys",
         "tls-cert-file": serving,
         "tls-private-key-file": serving_key,
@@ -219,22 +224,22 @@ def _api_server(folder: Path, authority: Authority) -> Daemon:
         "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
         "service-account-key-file": public,
         "service-account-signing-key-file": private,
-        "service-cluster-ip-range": network.SERVICE_NETWORK,
+        "service-cluster-ip-range": network.service_network,
         "authorization-mode": "Node,RBAC",
         "enable-admission-plugins": "NodeRestriction",
         "allow-privileged": "true",
         # A test that stops it need not wait for open watches.
         "shutdown-delay-duration": "0s",
     }
-    return _daemon("kube-apiserver", flags, f"tcp:{network.NODE_ADDRESS}:{network.API_PORT}")
+    return _daemon("kube-apiserver", flags, f"tcp:{network.node_address}:{API_PORT}")
 
 
-def _others(folder: Path, authority: Authority) -> list[Daemon]:
+def _others(folder: Path, network: Network, authority: Authority) -> list[Daemon]:
     controllers = {
         "kubeconfig": folder / "controller-manager.kubeconfig",
         "leader-elect": "false",
         "allocate-node-cidrs": "true",
-        "cluster-cidr": network.CLUSTER_NETWORK,
+        "cluster-cidr": network.cluster_network,
         # Each controller has the rights of its own role; together, under one name, they would have too few.
         "use-service-account-credentials": "true",
         "root-ca-file": authority.certificate_file,
@@ -254,7 +259,7 @@ def _others(folder: Path, authority: Authority) -> list[Daemon]:
         "config": folder / "kubelet.json",
         "kubeconfig": folder / "kubelet.kubeconfig",
         "hostname-override": NODE_NAME,
-        "node-ip": network.NODE_ADDRESS,
+        "node-ip": network.node_address,
         "node-labels": f"topology.kubernetes.io/zone={ZONE}",
         "cert-dir": folder / "keys",
     }
