@@ -56,6 +56,9 @@ def filled(make_cluster: MakeCluster) -> Iterator[Cluster]:
     bucket("odd-rules", corsRules=[{"AllowedOrigin": ["*"], "AllowedMethod": ["get"]}], lifecycleRules=[{"ID": "nothing", "Status": "Enabled"}])
     local = admin.post("CreateBucket", {"localAlias": {"alias": "only-mine", "accessKeyId": twins[0]}})["id"]
     nameless = bucket()
+    for token in ({"name": "ci", "scope": ["ListBuckets"], "expiration": "2040-01-01T00:00:00Z"}, {"name": TEMPLATE, "scope": ["NoSuchCall"]},
+                  {"name": "twin", "scope": []}, {"name": "twin", "scope": ["*"]}):
+        admin.post("CreateAdminToken", token)
     for bucket_id, key_id, rights in (
         (media, app, ("read", "write")), (media, twins[0], ("read",)), (media, nobody, ("owner",)), (site, app, ("read", "write", "owner")),
         (nameless, twins[1], ("read",)), (local, app, ("write",)),
@@ -83,7 +86,7 @@ def content(cluster: Cluster) -> list[Any]:
     """All that is there, as the server itself tells it; it gives keys and buckets in random order."""
     admin = cluster.nodes[0].admin
     rows = [admin.get("GetBucketInfo", id=row["id"]) for row in admin.get("ListBuckets")] + [
-        admin.get("GetKeyInfo", id=row["id"], showSecretKey="true") for row in admin.get("ListKeys")]  # fmt: skip
+        admin.get("GetKeyInfo", id=row["id"], showSecretKey="true") for row in admin.get("ListKeys")] + admin.get("ListAdminTokens")  # fmt: skip
     for row in rows:
         for name in ("keys", "buckets"):
             row.get(name, []).sort(key=str)
@@ -105,6 +108,7 @@ def test_what_was_exported_changes_nothing_when_it_is_applied(filled: Cluster, t
     document = yaml.safe_load(text)["tenancy"]
     assert ([row.get("name") for row in document["buckets"]], len(document["keys"])) == (
         ["media", "odd-rules", "www.example.org", None, None], len(filled.nodes[0].admin.get("ListKeys")))  # fmt: skip
+    assert [row.get("name") for row in document["admin_tokens"]] == ["ci", None, None, None]
 
     play = tmp_path / "apply.yml"
     play.write_text(json.dumps([{
@@ -127,8 +131,9 @@ def test_what_is_left_out_is_told(filled: Cluster) -> None:
     assert (seen["rc"], seen["changed"]) == (0, False)
     odd = next(row for row in seen["tenancy"]["buckets"] if row.get("name") == "odd-rules")
     assert set(odd) == {"name", "id", "quotas", "website", "grants"}
-    assert sorted(text.partition(": left out")[0] for text in seen["warnings"]) == [
-        f"bucket odd-rules: {kind} rules" for kind in ("CORS", "lifecycle")]  # fmt: skip
+    told = sorted(text.partition(": left out")[0] for text in seen["warnings"])
+    assert told[0].startswith("admin token ") and told[0].endswith(": the scope")
+    assert told[1:] == [f"bucket odd-rules: {kind} rules" for kind in ("CORS", "lifecycle")]
     assert TEMPLATE not in json.dumps(seen["tenancy"])
 
 
