@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,8 +29,8 @@ def workload(shape: str = "storage", **sections: Any) -> dict:
         "storage": None, "gateway": None, "monitoring": {},
     }
     if shape != "edge_gateways":
-        found["storage"] = {"replicas": 3, "metadata": {"size": "1Gi"}, "data": {"size": "10Gi"}, "capacity_reserve_percent": 0, "tags": [], "pod": {},
-                            "service": {"type": "ClusterIP"}}
+        found["storage"] = {"replicas": 3, "metadata": {"size": "1Gi"}, "data": {"size": "10Gi"}, "capacity_reserve_percent": 0, "tags": [],
+                            "pod": {}, "service": {"type": "ClusterIP"}}
     if shape != "storage":
         found["gateway"] = {"replicas": 2, "metadata": {"size": "1Gi"}, "tags": [], "pod": {}, "service": {"type": "ClusterIP"}}
     for name, value in sections.items():
@@ -95,7 +96,8 @@ PODS = st.fixed_dictionaries({}, optional={
     "container_security_context": st.just({"privileged": False}), "service_account_name": st.just("mine"), "priority_class_name": st.just("high"),
     "env": st.just([{"name": "RUST_LOG", "value": "garage=debug"}]), "env_from": st.just([{"configMapRef": {"name": "more"}}]),
     "volumes": st.just([{"name": "extra", "emptyDir": {}}]), "volume_mounts": st.just([{"name": "extra", "mountPath": "/extra"}]),
-    "containers": st.just([{"name": "sidecar", "image": "example.org/sidecar:1"}]), "init_containers": st.just([{"name": "first", "image": "example.org/first:1"}]),
+    "containers": st.just([{"name": "sidecar", "image": "example.org/sidecar:1"}]),
+    "init_containers": st.just([{"name": "first", "image": "example.org/first:1"}]),
     "image_pull_secrets": st.just([{"name": "registry"}]), "termination_grace_period_seconds": st.just(0),
     "topology_spread_constraints": st.just([{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]),
 })
@@ -103,7 +105,8 @@ SERVICES = st.sampled_from([{"type": "ClusterIP"}, {"type": "NodePort", "node_po
                             {"type": "LoadBalancer", "load_balancer_class": "example.org/lb", "labels": {"a": "b"}, "annotations": {"c": "d"}}])
 BUDGETS = st.sampled_from([{"max_unavailable": 1}, {"min_available": "50%"}])
 CONFIGS = st.fixed_dictionaries({"s3_api": st.fixed_dictionaries({"s3_region": TEXTS})}, optional={
-    "db_engine": st.just("sqlite"), "metadata_fsync": st.booleans(), "block_size": st.sampled_from(["1MiB", 1048576]), "compression_level": st.integers(-99, 22),
+    "db_engine": st.just("sqlite"), "metadata_fsync": st.booleans(), "block_size": st.sampled_from(["1MiB", 1048576]),
+    "compression_level": st.integers(-99, 22),
     "s3_web": st.fixed_dictionaries({"root_domain": TEXTS}), "k2v_api": st.just({}), "admin": st.just({"metrics_require_token": True}),
     "consul_discovery": st.fixed_dictionaries({"consul_http_addr": st.just("http://consul:8500"), "service_name": TEXTS,
                                                "tags": st.lists(TEXTS), "meta": st.dictionaries(TEXTS, TEXTS)}),
@@ -121,8 +124,8 @@ def _nodes(metadata: st.SearchStrategy[dict], most: int, **more: st.SearchStrate
         optional={"disruption_budget": BUDGETS, "rpc_public_addr": st.just("node-{ordinal}.example.org:3901")})
 
 
-DATA = st.one_of(volumes(("data-group",)), st.lists(st.one_of(volumes(("ssd-group", "hdd-group")), st.just({"size": "1Gi", "read_only": True, "name": "old"})),
-                                                    min_size=1, max_size=3, unique_by=str).map(lambda paths: {"paths": paths}))
+DISKS = st.one_of(volumes(("ssd-group", "hdd-group")), st.just({"size": "1Gi", "read_only": True, "name": "old"}))
+DATA = st.one_of(volumes(("data-group",)), st.lists(DISKS, min_size=1, max_size=3, unique_by=str).map(lambda paths: {"paths": paths}))
 
 
 @st.composite
@@ -135,3 +138,28 @@ def workloads(draw: st.DrawFn) -> dict:
     if found["gateway"]:
         found["gateway"] = draw(_nodes(volumes(("gateway-group",), with_existing=shape != "edge_gateways"), 3))
     return found
+
+
+def live_of(made: dict) -> dict:
+    """A cluster on which these objects were applied, with what Kubernetes adds to them."""
+    live: dict[str, list] = {"statefulsets": [], "claims": [], "pods": [], "objects": [*made["shared"], *made["monitoring"]]}
+    for node in json.loads(json.dumps(made["nodes"])):
+        config_map, stateful_set = node["objects"]
+        live["objects"].append(config_map)
+        live["statefulsets"].append(stateful_set)
+        live["pods"] += [{"metadata": {"name": pod}} for pod in node["pods"]]
+        for template in stateful_set["spec"].get("volumeClaimTemplates", ()):
+            live["claims"] += [_claim(template, stateful_set, pod) for pod in node["pods"]]
+            template.update(apiVersion="v1", kind="PersistentVolumeClaim", status={"phase": "Pending"})
+            template["metadata"]["creationTimestamp"] = None
+            template["spec"]["volumeMode"] = "Filesystem"
+    return live
+
+
+def _claim(template: dict, stateful_set: dict, pod: str) -> dict:
+    metadata = json.loads(json.dumps(template["metadata"]))
+    metadata["name"] += f"-{pod}"
+    metadata["labels"] |= stateful_set["spec"]["selector"]["matchLabels"]
+    metadata["annotations"] = {**metadata.get("annotations", {}), "pv.kubernetes.io/bind-completed": "yes"}
+    spec = {"storageClassName": "standard", **template["spec"], "volumeName": "pvc-1", "volumeMode": "Filesystem"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": {"phase": "Bound"}}

@@ -81,7 +81,8 @@ def test_a_source_is_on_every_claim_of_its_volume_and_on_no_other(site):
         volume, component = name.split("-paris-")
         options = wanted[component.split("-")[0], volume]
         declared = options.get("data_source_ref")
-        assert spec.get("dataSourceRef") == ({"apiGroup": "restore.example.org", "kind": "GroupRestore", "name": declared["name"]} if declared else None)
+        stamped = {"apiGroup": "restore.example.org", "kind": "GroupRestore", "name": declared["name"]} if declared else None
+        assert spec.get("dataSourceRef") == stamped
         assert spec["resources"]["requests"]["storage"] == str(options["size"])
         assert (spec.get("storageClassName"), spec.get("selector")) == (options.get("storage_class"), options.get("selector"))
 

@@ -38,7 +38,7 @@ LAYERS = {
     "translate": Layer(("module_utils/_translate.py",), BASE, pure=True),
     "plan": Layer(("module_utils/_plan.py",), BASE, pure=True),
     "models": Layer(("module_utils/_models/*.py",), DATA, pure=True),
-    "planners": Layer(("module_utils/_planners/*.py",), (*DATA, "planners"), pure=True),
+    "planners": Layer(("module_utils/_planners/*.py",), (*DATA, "manifests", "planners"), pure=True),
     "site": Layer(("module_utils/_site/*.py",), (*DATA, "planners", "site"), ("jsonschema",), pure=True),
     "manifests": Layer(("module_utils/_manifests/*.py",), (*BASE, "manifests"), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),

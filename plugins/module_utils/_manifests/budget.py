@@ -23,7 +23,8 @@ def budgets(workload: Mapping, namespace: str) -> list[dict]:
 
 def _budget(site: str, namespace: str, component: str, section: Mapping) -> dict:
     options = section["disruption_budget"]
-    limit = {field: options[option] for option, field in (("max_unavailable", "maxUnavailable"), ("min_available", "minAvailable")) if option in options}
+    names = (("max_unavailable", "maxUnavailable"), ("min_available", "minAvailable"))
+    limit = {field: options[option] for option, field in names if option in options}
     if not limit:
         # One storage node may go at a time; of gateways all but one must stay (OP-029).
         limit = {"maxUnavailable": 1} if component == STORAGE else {"minAvailable": section["replicas"] - 1}

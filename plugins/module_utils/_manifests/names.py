@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,15 @@ CHECKSUM = "s3ops.garage/config-checksum"
 MANAGER = "s3ops.garage"
 STORAGE, GATEWAY = "storage", "gateway"
 PORTS = {"s3": 3900, "rpc": 3901, "web": 3902, "admin": 3903, "k2v": 3904}
+
+# Names behind that of the site, by kind.
+_TAILS = (
+    ({"StatefulSet", "ConfigMap"}, r"(storage|gateway)-[0-9]+|gateway"),
+    ({"ConfigMap"}, "dashboard"),
+    ({"Service"}, "nodes|s3|admin"),
+    ({"PodDisruptionBudget"}, "storage|gateway"),
+    ({"ServiceMonitor", "PrometheusRule", "Role", "RoleBinding"}, "garage"),
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,12 @@ def units(workload: Mapping) -> tuple[Unit, ...]:
     return tuple(found)
 
 
+def is_object_name(site: str, kind: str, name: str) -> bool:
+    """Whether an object of that kind and name can only be one of the workload's: what another role keeps under our labels is not."""
+    tail = name.removeprefix(f"{site}-") if name.startswith(f"{site}-") else ""
+    return any(re.fullmatch(pattern, tail) for kinds, pattern in _TAILS if kind in kinds)
+
+
 def selector(site: str, component: str | None = None) -> dict:
     """What finds the pods of a site, or those of one component."""
     return {NAME: "garage", INSTANCE: site, **({COMPONENT: component} if component else {})}
@@ -74,7 +90,8 @@ def selector(site: str, component: str | None = None) -> dict:
 
 def metadata(namespace: str, name: str, labels: Mapping, annotations: Mapping | None = None) -> dict:
     """The metadata of an object of ours."""
-    return {"name": name, "namespace": namespace, "labels": {**labels, MANAGED_BY: MANAGER}, **({"annotations": dict(annotations)} if annotations else {})}
+    found = {"name": name, "namespace": namespace, "labels": {**labels, MANAGED_BY: MANAGER}}
+    return {**found, "annotations": dict(annotations)} if annotations else found
 
 
 def secret_name(workload: Mapping) -> str:

@@ -24,7 +24,8 @@ POD_SECURITY = {
 CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 PASSED = {
     "node_selector": "nodeSelector", "tolerations": "tolerations", "affinity": "affinity", "topology_spread_constraints": "topologySpreadConstraints",
-    "priority_class_name": "priorityClassName", "init_containers": "initContainers", "termination_grace_period_seconds": "terminationGracePeriodSeconds",
+    "priority_class_name": "priorityClassName", "init_containers": "initContainers",
+    "termination_grace_period_seconds": "terminationGracePeriodSeconds",
 }
 
 

@@ -37,7 +37,8 @@ def _front(namespace: str, site: str, options: Mapping, component: str, names: l
     return _service(namespace, site, f"{site}-s3", "s3", spec, options.get("labels", {}), options.get("annotations", {}))
 
 
-def _service(namespace: str, site: str, name: str, purpose: str, spec: dict, labels: Mapping | None = None, annotations: Mapping | None = None) -> dict:
+def _service(namespace: str, site: str, name: str, purpose: str, spec: dict, labels: Mapping | None = None,
+             annotations: Mapping | None = None) -> dict:
     marked = {**(labels or {}), **selector(site), SERVICE: purpose}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(namespace, name, marked, annotations), "spec": spec}
 
