@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import jsonschema
@@ -15,38 +14,9 @@ from ansible_collections.s3ops.garage.plugins.module_utils._site import document
 from ansible_collections.s3ops.garage.plugins.module_utils._site.document import normal_site, site_faults
 from ansible_collections.s3ops.garage.plugins.module_utils._site.schema import _WORDS, site_schema
 from ansible_collections.s3ops.garage.plugins.module_utils._site.shape import shape
+from tests.unit.site_files import EDGE, HANDLE, ID_1, ID_2, ID_3, REMOTE, SECRET, STORAGE, changed, faults, inventory
 
 mark = pytest.mark
-ID_1, ID_2, ID_3 = "1" * 64, "2" * 64, "3" * 64
-SECRET = "0123456789abcdef-secret"
-HANDLE = {"name": "paris", "zone": "paris", "connect_to": {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/token"}}
-REMOTE = {"name": "lyon", "zone": "lyon", "api_url": "https://admin.lyon.example.org", "api_token": SECRET}
-STORAGE = {"name": "paris", "zone": "paris", "kubernetes": {"namespace": "garage"}, "replication": {"factor": 3},
-           "storage": {"replicas": 3, "metadata": {"size": "10Gi"}, "data": {"size": "100Gi"}}}
-EDGE = {**HANDLE, "connect_to": {**HANDLE["connect_to"], "rpc_secret_file": "/etc/garage/rpc"}, "kubernetes": {"namespace": "garage"},
-        "replication": {"factor": 3}, "gateway": {"replicas": 2, "metadata": {"size": "1Gi"}}}
-
-
-def changed(site: dict, path: str, value: Any) -> dict:
-    """A copy of the site with one value set; ``layout.nodes.0.capacity`` makes what is missing on the way."""
-    copied = copy.deepcopy(site)
-    place: Any = copied
-    *way, last = path.split(".")
-    for name in way:
-        place = place[int(name)] if isinstance(place, list) else place.setdefault(name, {})
-    if isinstance(place, list):
-        place[int(last)] = value
-    else:
-        place[last] = value
-    return copied
-
-
-def faults(site: Any, hosts: dict | None = None, writer: str | None = None) -> list[str]:
-    return site_faults(site, hosts or {}, writer)
-
-
-def inventory(*sites: dict, **variables: str) -> dict:
-    return {f"host-{site['name']}": {"garage_site": site, **variables} for site in sites}
 
 
 @mark.requirement("MH-03", "MH-07", "OP-001", "OP-002", "OP-003")

@@ -14,13 +14,16 @@ from typing import Any
 from .._errors import InputError
 from .._models.layout import LayoutSpec
 from .._models.tenancy import PURGES, TenancySpec
-from .federation import chain, declared_role, role_in_chain, writer_faults, writer_host
-from .rules import rule_faults
+from .federation import chain, declared_role, members, role_in_chain, writer_faults, writer_host
+from .rules import in_pod, rule_faults
+from .rules_workload import cluster_faults
 from .schema import Fault, schema_faults
-from .shape import HANDLE, entries, misplaced, section, shape, shape_faults
-from .workload import filled, kubernetes, workload
+from .shape import EDGE_GATEWAYS, HANDLE, entries, misplaced, section, shape, shape_faults
+from .warnings import restore_meaning, site_warnings
+from .workload import filled, kubernetes, own_nodes, workload
 
-CONNECTION = ("api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout", "retries", "retry_delay")
+CONNECTION = ("transport", "kubernetes", "api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout",
+              "retries", "retry_delay")
 REMOTE = ("name", "api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "timeout")
 LAYOUT = ("apply", "foreign_staged", "preview", "allow_unseen_nodes", "require_settled", "wait", "wait_timeout")
 
@@ -60,7 +63,7 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
         "zone": site["zone"],
         "shape": shape(site),
         "kubernetes": kubernetes(site),
-        "workload": workload(site, target if len(sites) > 1 else None),
+        "workload": _workload(site, target if len(sites) > 1 else None),
         "admin": None if shape(site) == HANDLE else filled(site, "admin"),
         "site_role": role,
         "writer_host": writer_host(site, hosts),
@@ -81,13 +84,17 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
+def _workload(site: Mapping, target: Mapping | None) -> dict | None:
+    found = workload(site, target)
+    return None if found is None else {**found, "warnings": site_warnings(site), "restore_meaning": restore_meaning(site)}
+
+
 def _connection(site: Mapping) -> dict:
-    """The way to the Admin API of a site; of nodes of its own the part that is known before they run."""
+    """The way to the Admin API of a site."""
     found = section(site, "connect_to")
     if shape(site) == HANDLE or "api_url" in found:
         return _only(found, CONNECTION)
-    token = {f"api_{name.removeprefix('admin_')}": value for name, value in section(site, "credentials").items() if name.startswith("admin_")}
-    return {**_only(section(site, "admin"), CONNECTION), **token}
+    return {**_only(section(site, "admin"), CONNECTION), **own_nodes(site)}
 
 
 def _layout(site: Mapping) -> dict | None:
@@ -151,7 +158,28 @@ def _reference_faults(site: Mapping, hosts: Mapping[str, Mapping]) -> list[str]:
         target = chain(site, hosts)[-1]
     except InputError as error:
         return list(error.faults)
-    name, found = section(site, "connect_to").get("site"), section(target, "connect_to")
-    if name and not (found.get("api_url") and (found.get("api_token") or found.get("api_token_file"))):
-        return [f"garage_site.connect_to.site: site {target.get('name')!r} has no connect_to with api_url and a token"]
-    return []
+    joined = [(f"site {target.get('name')}", target)] if target is not site and shape(site) == EDGE_GATEWAYS else []
+    return [*_target_faults(site, target), *cluster_faults(site, [*joined, *_joined(site, hosts)])]
+
+
+def _target_faults(site: Mapping, target: Mapping) -> Iterator[str]:
+    """Whether the site that ``connect_to.site`` leads to has what this one needs of it."""
+    if target is site:
+        return
+    where, kind, found = "garage_site.connect_to.site", shape(target), section(target, "connect_to")
+    if kind in (None, HANDLE) and not (in_pod(found) or (found.get("api_url") and (found.get("api_token") or found.get("api_token_file")))):
+        yield f"{where}: site {target.get('name')!r} has no connect_to with api_url and a token"
+    if shape(site) != EDGE_GATEWAYS:
+        return
+    if kind in (None, HANDLE) and not section(site, "connect_to").get("rpc_secret_file"):
+        yield f"{where}: site {target.get('name')!r} has no nodes of its own, so it has no RPC secret; set connect_to.rpc_secret_file beside site"
+    if all(section(one, "replication").get("factor") is None for one in (site, target)):
+        yield f"garage_site.replication.factor: is missing here and at site {target.get('name')!r}; set that of the cluster the gateways serve"
+
+
+def _joined(site: Mapping, hosts: Mapping[str, Mapping]) -> list[tuple[str, Mapping]]:
+    """The other sites of the inventory that share a cluster with this one by remotes."""
+    name, known = str(site.get("name")), members(hosts)
+    own = {str(remote.get("name")) for _index, remote in entries(site, "remotes")}
+    near = [member for member in known if member.name != name and (member.name in own or name in member.remotes)]
+    return [(f"site {member.name} (host {member.host})", hosts[member.host]["garage_site"]) for member in near]

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from .._errors import InputError
 from .._models.peer import parse_peers
 from .federation import FOLLOWER
+from .rules_workload import tag_lists, workload_faults
 from .shape import EDGE_GATEWAYS, HANDLE, entries, section, shape
 
 ADMIN_WAYS = ("api_url", "api_token", "api_token_file")
@@ -25,7 +26,7 @@ LOOKUP = "\"{{ lookup('ansible.builtin.env', 'GARAGE_ADMIN_TOKEN') }}\""
 
 def rule_faults(site: Mapping, role: str | None) -> list[str]:
     """All faults. ``role`` is the site role that is in force, be it the site's own word or that of the inventory."""
-    return [*_connection(site), *_peers(site), *_role(site, role), *_remotes(site), *_nodes(site), *_storage(site)]
+    return [*_connection(site), *_peers(site), *_role(site, role), *_remotes(site), *_nodes(site), *_tags(site), *workload_faults(site)]
 
 
 def _connection(site: Mapping) -> Iterator[str]:
@@ -34,17 +35,46 @@ def _connection(site: Mapping) -> Iterator[str]:
     if target.get("site"):
         if given:
             yield f"garage_site.connect_to: site and {', '.join(given)} exclude one another"
-    elif kind == HANDLE and ("api_url" not in given or len(given) < 2):
+    elif kind == HANDLE and not _execs(target) and ("api_url" not in given or len(given) < 2):
         yield _no_admin_api(target, given)
-    elif kind == EDGE_GATEWAYS and not target.get("rpc_secret_file"):
-        # OP-037: gateways join the mesh of their cluster, for which they need its RPC secret.
-        yield "garage_site.connect_to: gateways need rpc_secret_file, the RPC secret of the cluster they serve, or site"
+    elif kind == EDGE_GATEWAYS:
+        yield from _edge(site, target, given)
     if kind == HANDLE and target.get("rpc_secret_file") and "api_url" in given:
         # MH-21: nothing that a handle does needs the secret.
         yield "garage_site.connect_to.rpc_secret_file: a site with connect_to alone uses only the Admin API; leave rpc_secret_file out"
+    yield from _pod(target)
     yield from _token_faults(target, "garage_site.connect_to")
     if target.get("client_key") and not target.get("client_cert"):
         yield "garage_site.connect_to.client_key: needs client_cert"
+
+
+def in_pod(target: Mapping) -> bool:
+    """Whether the Admin API is reached by commands in a pod."""
+    return target.get("transport") in ("exec", "auto") and "kubernetes" in target
+
+
+def _execs(target: Mapping) -> bool:
+    return target.get("transport") == "exec" or in_pod(target)
+
+
+def _pod(target: Mapping) -> Iterator[str]:
+    pods, where = section(target, "kubernetes"), "garage_site.connect_to"
+    if _execs(target) and "kubernetes" not in target:
+        yield f"{where}.kubernetes: is missing; transport exec needs the namespace and the pods to run commands in"
+    if "kubernetes" in target and not in_pod(target):
+        yield f"{where}.kubernetes: is used by transport exec and auto alone; set transport or leave it out"
+    if pods and ("pod" in pods) == ("label_selector" in pods):
+        yield f"{where}.kubernetes: set one of pod and label_selector"
+
+
+def _edge(site: Mapping, target: Mapping, given: list[str]) -> Iterator[str]:
+    """OP-037: gateways join the mesh of their cluster, for which they need its RPC secret and one of its nodes."""
+    if not (target.get("rpc_secret_file") or any(section(site, "credentials").get(name) for name in ("rpc_secret", "rpc_secret_file"))):
+        yield "garage_site.connect_to: gateways need rpc_secret_file, the RPC secret of the cluster they serve, or site"
+    if not (given or in_pod(target) or target.get("peers")):
+        yield "garage_site.connect_to: gateways need api_url and a token, or peers, of the cluster they serve, or site"
+    elif given and ("api_url" not in given or len(given) < 2):
+        yield _no_admin_api(target, given)
 
 
 def _no_admin_api(target: Mapping, given: list[str]) -> str:
@@ -129,15 +159,10 @@ def _node(node: Mapping, where: str) -> Iterator[str]:
     if node.get("state") != "absent" and node.get("capacity") is None and not node.get("gateway"):
         # LW-31: a capacity is never guessed.
         yield f"{where}: set capacity, or gateway: true for a node that stores nothing"
-    for tag in node.get("tags") if isinstance(node.get("tags"), list) else ():
-        if isinstance(tag, str) and tag.startswith(RESERVED_TAGS):
-            yield f"{where}.tags: {tag!r} begins with {tag.partition(':')[0]}:, by which an operator marks its own nodes; choose another tag"
 
 
-def _storage(site: Mapping) -> Iterator[str]:
-    storage = section(site, "storage")
-    if not storage.get("replicas"):
-        return
-    for name in ("metadata", "data"):
-        if not any(section(storage, name).get(way) for way in ("size", "paths")):
-            yield f"garage_site.storage.{name}: storage with replicas needs {name} with size or paths"
+def _tags(site: Mapping) -> Iterator[str]:
+    for where, tags in tag_lists(site):
+        for tag in tags if isinstance(tags, list) else ():
+            if isinstance(tag, str) and tag.startswith(RESERVED_TAGS):
+                yield f"{where}: {tag!r} begins with {tag.partition(':')[0]}:, by which an operator marks its own nodes; choose another tag"

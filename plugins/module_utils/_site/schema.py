@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -47,8 +48,15 @@ def schema_faults(document: Mapping) -> list[Fault]:
     """All faults of ``document``, each once. Raises GarageError when the Python library jsonschema is missing."""
     if jsonschema is None:
         raise GarageError("the Python library jsonschema is missing", hint="install it for the Python that runs ansible-playbook")
-    found = jsonschema.Draft7Validator(site_schema()).iter_errors(document)
+    validator = jsonschema.validators.extend(jsonschema.Draft7Validator, {"pattern": _pattern})
+    found = validator(site_schema()).iter_errors(document)
     return list(dict.fromkeys(fault for error in found for fault in _explain(error)))
+
+
+def _pattern(dummy: Any, pattern: str, value: Any, rule: Mapping) -> Iterator[Any]:
+    # Python's $ matches before a line feed at the end, which a text of several lines in YAML has, and other languages' does not.
+    if isinstance(value, str) and (value.endswith("\n") or not re.search(pattern, value)):
+        yield jsonschema.ValidationError(f"does not match {pattern}")
 
 
 def with_defaults(value: Any, schema: Mapping) -> Any:
@@ -93,8 +101,8 @@ def _hints(schema: Mapping) -> Mapping[str, str]:
 
 
 def _unknown(name: str, known: list[str], hints: Mapping[str, str]) -> str:
-    if name in hints:
-        return f"is no option here: {hints[name]}"
+    if hint := hints.get(name) or hints.get("<ordinal>" if name.isdecimal() else ""):
+        return f"is no option here: {hint}"
     near = get_close_matches(str(name).lower(), known, n=1)
     if near:
         return f"unknown option, did you mean {near[0]}?"

@@ -59,3 +59,8 @@ def entries(value: Any, name: str) -> list[tuple[int, Mapping]]:
     """The mappings in the list ``name`` of a mapping, with their index."""
     found = value.get(name) if isinstance(value, Mapping) else None
     return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, Mapping)] if isinstance(found, list) else []
+
+
+def number(value: Any) -> int | None:
+    """A whole number; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

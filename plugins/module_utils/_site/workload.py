@@ -48,10 +48,23 @@ def workload(site: Mapping, target: Mapping | None) -> dict | None:
                                          site_schema()["definitions"]["replication"])
     for name in ("storage", "gateway"):
         found[name] = _nodes(found[name], name) if name in found else None
-    found["warnings"] = []
     found["credentials"] = _credentials(site, target)
     found["restore_kind"] = {"storage": storage_restore(section(site, "storage")), "gateway": gateway_restore(section(site, "gateway"))}
     return found
+
+
+def own_nodes(site: Mapping) -> dict:
+    """What leads to the Admin API of a site's own nodes, as options of every module.
+
+    Without an address the pods are the only way: what the environment holds may belong to another Garage (MH-15).
+    """
+    admin = filled(site, "admin")
+    transport = "exec" if admin["transport"] == "auto" and "api_url" not in admin else admin["transport"]
+    where = section(site, "kubernetes")
+    pods = {**{name: where[name] for name in ("namespace", "kubeconfig", "context") if name in where},
+            "label_selector": f"app.kubernetes.io/name=garage,app.kubernetes.io/instance={site['name']}"}
+    token = {f"api_{name.removeprefix('admin_')}": value for name, value in section(site, "credentials").items() if name.startswith("admin_")}
+    return {"transport": transport, **({} if transport == "http" else {"kubernetes": pods}), **({} if transport == "exec" else token)}
 
 
 def storage_restore(storage: Mapping) -> str:
