@@ -73,6 +73,19 @@ class StoreFault(GarageError):
     kind = "store"
 
 
+class StoreChanged(StoreFault):
+    """What is in a store is not what this run has read there: somebody else is at work on the same credential."""
+
+
+class LibraryMissing(StoreFault):
+    """A Python library that only this task needs is not there. The message says how to get it."""
+
+    kind = "missing_library"
+
+    def __init__(self, library: str, place: str) -> None:
+        super().__init__(f"{place} needs the Python library {library} on the host where the module runs", hint=f"install {library}, as with pip")
+
+
 class Unsupported(GarageError):
     """The server is too old for a feature."""
 

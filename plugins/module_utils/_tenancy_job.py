@@ -10,7 +10,8 @@ after, as the module ``admin_token`` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -25,21 +26,22 @@ from ._planners._tenancy_tokens import Found, TokensSnapshot
 from ._planners.admin_token import TokenPlan, TokenSnapshot
 from ._planners.tenancy import TenancySnapshot, plan_tenancy, show_tenancy
 from ._readers.admin_token import own_token_id, read_directory
+from ._readers.identity import ClusterIdentity
 from ._readers.tenancy import read_tenancy
 from ._token_job import Keeper
 
 
-def run_tenancy(params: Mapping, context: Any) -> tuple[Outcome, dict]:
-    """The outcome of converging a tenancy, and what a result has otherwise where files are deleted as well."""
+def run_tenancy(params: Mapping, context: Any) -> Outcome:
+    """The outcome of converging a tenancy."""
     spec, client = together(lambda: TenancySpec.from_params(params), context.client)
     tenancy = _Tenancy(spec, context, client)
     task = Task(tenancy.read, tenancy.plan, lambda live: show_tenancy(spec, live), params["max_in_flight"], params["on_error"] == "continue",
                 tenancy.send)
-    outcome = converge(task, client, context.check)
-    if not context.check:
-        tenancy.finish(outcome)
-    drops = tenancy.drops
-    return outcome, {"changed": True, "actions": [*outcome.plan.would, *drops]} if drops else {}
+    with tenancy.locks():
+        outcome = converge(task, client, context.check)
+        if not context.check:
+            tenancy.finish(outcome)
+    return outcome
 
 
 class _Tenancy:
@@ -47,8 +49,17 @@ class _Tenancy:
 
     def __init__(self, spec: TenancySpec, context: Any, client: Client) -> None:
         self._spec = spec
-        self._keepers = [Keeper(token, context, client) for token in spec.admin_tokens]
+        identity = ClusterIdentity()
+        self._keepers = [Keeper(token, context, client, identity) for token in spec.admin_tokens]
         self._decided: dict[Keeper, TokenPlan] = {}
+
+    @contextmanager
+    def locks(self) -> Iterator[None]:
+        """Keep other runs away from all stores; taken in one order by all, so that no two wait for each other."""
+        with ExitStack() as stack:
+            for keeper in sorted(self._keepers, key=lambda keeper: keeper.spec.place):
+                stack.enter_context(keeper.lock())
+            yield
 
     def read(self, client: Client, doubts: Doubts) -> TenancySnapshot:
         live = read_tenancy(client, self._spec, doubts)
@@ -71,10 +82,6 @@ class _Tenancy:
         for keeper, plan in self._decided.items():
             if plan.subject not in outcome.failed:
                 keeper.finish(plan)
-
-    @property
-    def drops(self) -> list[str]:
-        return [text for keeper, plan in self._decided.items() for text in keeper.drops(plan)]
 
     def _decide(self, keeper: Keeper, found: TokenSnapshot) -> TokenPlan:
         self._decided[keeper] = keeper.plan(found)

@@ -12,107 +12,145 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 from ._client import Client
 from ._connection import together
-from ._errors import VerifyMismatch, WaitTimeout
+from ._errors import StoreChanged, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.admin_token import Intent, StoredToken, TokenDirectory, TokenSpec
+from ._models.store import DELETE_ENTRY, PUT_ENTRY, Entry
+from ._models.store_layout import CONTENT
 from ._plan import Call
-from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token
+from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token, wanted_entry
 from ._readers.admin_token import is_accepted, own_token_id, read_directory
-from ._stores.file import FileStore
-from ._stores.interface import Store
-from ._stores.memory import MemoryStore
+from ._readers.identity import ClusterIdentity
+from ._stores.interface import put
+from ._stores.opener import open_store
 from ._waiter import wait_until
 
 # A new token reaches the copy of the node that was asked in milliseconds; behind a balancer another node may be asked.
 _ACCEPTED_WITHIN_SECONDS = 10.0
+# So young an intent, in a store without locks, is that of a run which may be at work still; it has each of its requests bounded by less.
+_AT_WORK_SECONDS = 60.0
+# How often a run starts anew because another one was at work on the same token.
+_ATTEMPTS = 3
 _NOT_ASKED = "whether the server accepts the token could not be asked; Garage can tell from 2.1.0 on"
 
 
 def run_token(params: Mapping, context: Any) -> tuple[Outcome, dict]:
     """The outcome of converging an admin token, and the keys a result has beside it."""
     spec, client = together(lambda: TokenSpec.from_params(params), context.client)
-    keeper = Keeper(spec, context, client)
-    outcome = converge(Task(keeper.read, keeper.plan, keeper.show, send=keeper.send), client, context.check)
-    plan = outcome.plan
-    if not context.check:
-        keeper.finish(plan)
-    beside: dict = {"rotated": plan.rotated, "adopted": plan.adopted}
-    if drops := keeper.drops(plan):
-        beside.update(changed=True, actions=[*plan.would, *drops])
-    return outcome, beside
+    for attempt in range(_ATTEMPTS):
+        keeper = Keeper(spec, context, client)
+        try:
+            with keeper.lock():
+                outcome = converge(Task(keeper.read, keeper.plan, keeper.show, send=keeper.send), client, context.check)
+                if not context.check:
+                    keeper.finish(outcome.plan)
+            break
+        except StoreChanged:
+            # Of two runs at once one makes the token, and the other finds it made.
+            if keeper.made or attempt == _ATTEMPTS - 1:
+                raise
+    return outcome, {"rotated": outcome.plan.rotated, "adopted": outcome.plan.adopted}
 
 
 class Keeper:
     """What one run knows: the stores of the secret and of the intent, and what it has made."""
 
-    def __init__(self, spec: TokenSpec, context: Any, client: Client) -> None:
+    def __init__(self, spec: TokenSpec, context: Any, client: Client, identity: ClusterIdentity | None = None) -> None:
         self.spec = spec
+        self.made: StoredToken | None = None
         self._context = context
         self._client = client
-        self._file = FileStore(spec.store_path) if spec.store_path else None
-        self._secrets: Store = self._file or MemoryStore()
-        self._intents: Store = FileStore(f"{spec.store_path}.intent") if spec.store_path else MemoryStore()
+        self._identity = identity or ClusterIdentity()
+        self._secrets = open_store(spec.store)
+        self._intents = self._secrets.beside("intent")
         self._nonce = secrets.token_hex(16)
-        self._text: str | None = None
+        self._noted: Entry | None = None
         self._live: TokenSnapshot | None = None
         self._decided: TokenPlan | None = None
-        self._made: StoredToken | None = None
         self._accepted: dict[str, bool | None] = {}
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep other runs away from the store as long as this one is at work."""
+        return nullcontext() if self._context.check else self._secrets.lock()
 
     def read(self, client: Client, doubts: Doubts, listed: TokenDirectory | None = None) -> TokenSnapshot:
         """What server and stores say. Whatever keeps the stored token from being judged is raised, and nothing is made (TD-07).
 
         ``listed`` are all tokens where they have been read already, as for several in one run.
         """
-        stored = self._read_stored()
-        intent = Intent.from_text(self._intents.read(), f"{self.spec.store_path}.intent")
+        intent = self._read_intent()
+        entry = None if self.spec.absent and not self.spec.delete_store else self._secrets.read()
+        stored = self._stored(entry)
         ids = [self.spec.id, stored.id if stored else None, intent.replaces if intent else None]
         directory = listed if listed and listed.complete else read_directory(client, ids)
         kept = directory.by_id(stored.id) if stored else None
         if kept and not kept.expired and not self.spec.absent:
             stored = replace(stored, accepted=self._ask(stored))
-        return TokenSnapshot(directory, stored, intent, self._nonce, own_token_id(client), client.server_time)
+        # Asked where it has to be told whose a stored token is, or is to be noted whose a new one is.
+        matters = self.spec.store and (kept is None or self.spec.rotate) and (stored or not self.spec.absent)
+        nodes = self._identity.nodes(client) if matters else None
+        return TokenSnapshot(directory, stored, intent, self._nonce, own_token_id(client), client.server_time, entry, nodes)
 
     def plan(self, live: TokenSnapshot) -> TokenPlan:
         self._live, self._decided = live, plan_admin_token(self.spec, live)
-        if self._decided.intent and self._file:
-            self._file.refuse_bad_folder()
+        if self._decided.intent or any(call.endpoint in (PUT_ENTRY, DELETE_ENTRY) for call in self._decided.calls):
+            self._secrets.refuse_unwritable(live.entry)
         return self._decided
 
     def show(self, live: TokenSnapshot) -> dict | None:
         return plan_admin_token(self.spec, live).prediction
 
     def send(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
-        if call.endpoint != CREATE:
-            self._verify()
+        if call.endpoint == CREATE:
+            self._note()
             send(client, call, answers, done)
+            self._keep(answers[call.binds])
             return
-        self._put(self._intents, self._decided.intent.to_text(), self._live.intent is not None)
-        send(client, call, answers, done)
-        self._keep(answers[call.binds])
-
-    def drops(self, plan: TokenPlan) -> tuple[str, ...]:
-        """What ``finish`` deletes beside what is sent, in words."""
-        return (f"delete {self.spec.store_path}",) if plan.drops_store else ()
+        self._verify()
+        if call.endpoint == PUT_ENTRY:
+            self._secrets.replace(wanted_entry(self.spec, self._live, self._live.stored.secret), self._live.entry)
+            done.append(call.why)
+        elif call.endpoint == DELETE_ENTRY:
+            self._secrets.delete(self._live.entry)
+            done.append(call.why)
+        else:
+            send(client, call, answers, done)
 
     def finish(self, plan: TokenPlan) -> None:
         """After everything is as it should be: nothing is left beside the store."""
-        self._intents.delete()
-        if plan.drops_store:
-            self._secrets.delete()
-        elif self._file and self._file.exposed():
-            self._context.warn(f"{self.spec.store_path} can be read by others than its owner; its mode should be 0600")
+        if self._noted:
+            self._intents.delete(self._noted)
+            self._noted = None
+        if not self.spec.absent and self._secrets.exposed():
+            self._context.warn(f"{self.spec.place} can be read by others than its owner; its mode should be 0600")
 
-    def _read_stored(self) -> StoredToken | None:
-        if self.spec.absent and not self.spec.delete_store:
-            return None
-        self._text = self._secrets.read()
-        stored = StoredToken.from_text(self._text, self.spec.store_path or "")
+    def _read_intent(self) -> Intent | None:
+        """The intent beside the store. Where another run may be at work on it, that is waited for."""
+        found: list[Intent | None] = []
+
+        def look() -> str | None:
+            self._noted = self._intents.read()
+            found.append(Intent.from_text(self._noted.content if self._noted else None, self._intents.place))
+            young = self._noted and self._noted.age is not None and self._noted.age < _AT_WORK_SECONDS
+            return "another run is at work" if young and found[-1].nonce != self._nonce else None
+
+        if self._context.check:
+            look()
+        else:
+            wait_until(look, f"the note {self._intents.place}", 2 * _AT_WORK_SECONDS, 1.0)
+        return found[-1]
+
+    def _stored(self, entry: Entry | None) -> StoredToken | None:
+        if self.spec.store:
+            stored = StoredToken.from_entry(entry, self.spec.store)
+        else:
+            stored = StoredToken.from_text(entry.content if entry else None, "")
         if stored:
             self._hide(stored)
         return stored
@@ -137,25 +175,37 @@ class Keeper:
             self._context.warn(_NOT_ASKED)
         return asked[-1]
 
+    def _note(self) -> None:
+        """What is about to be made, so that the next run knows it if this one breaks off (TD-42). Whoever writes it first makes the token."""
+        if self._noted:
+            # Made anew and not replaced: its age tells how long this run is at work.
+            self._intents.delete(self._noted)
+        self._intents.create(Entry({CONTENT: self._decided.intent.to_text()}))
+        self._noted = self._intents.read()
+        held = self._secrets.read()
+        if (held.version if held else None) != (self._live.entry.version if self._live.entry else None):
+            self._intents.delete(self._noted)
+            raise StoreChanged(f"{self.spec.place} was written by somebody else while this ran; it is left as it is", hint="run this again")
+
     def _keep(self, answer: Mapping) -> None:
         """The secret is shown this once: it is stored before anything else can fail (TD-26)."""
-        made = StoredToken.from_text(answer["secretToken"], "the server's answer")
+        self.made = made = StoredToken.from_text(answer["secretToken"], "the server's answer")
         self._hide(made)
-        if self._live.outlived and self._file:
-            FileStore(f"{self.spec.store_path}.old").replace(self._text)
-        self._put(self._secrets, made.secret.value + "\n", self._text is not None)
-        self._made = made
+        live = self._live
+        if not self.spec.store:
+            put(self._secrets, Entry({CONTENT: made.secret.value}), None)
+            return
+        if live.outlived:
+            old = self._secrets.beside("old")
+            put(old, Entry(live.entry.data, live.entry.cluster), old.read())
+        put(self._secrets, wanted_entry(self.spec, live, made.secret), live.entry)
 
     def _verify(self) -> None:
         """The old token goes, and the new one gets its name, only when the server accepts it (TD-31)."""
-        if self._made and self._ask(self._made, _ACCEPTED_WITHIN_SECONDS) is False:
+        if self.made and self._ask(self.made, _ACCEPTED_WITHIN_SECONDS) is False:
             raise VerifyMismatch(f"{self.spec.label} was made, but the server does not accept it", hint="a node without a role in the layout knows no"
                                  " token but that of its configuration: run this again at one that has a role; it goes on where this one stopped")
 
     def _hide(self, stored: StoredToken) -> None:
         self._client.secrets.append(stored.secret.value)
         self._context.hide(stored.secret.value)
-
-    @staticmethod
-    def _put(store: Store, text: str, there: bool) -> None:
-        (store.replace if there else store.create)(text)

@@ -441,8 +441,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import r
 
 
 def job(params, context):
-    outcome, beside = run_tenancy(params, context)
-    return {**present("tenancy", outcome, context), **beside}
+    return present("tenancy", run_tenancy(params, context), context)
 
 
 def main():

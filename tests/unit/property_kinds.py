@@ -169,7 +169,7 @@ KEY_KIND = Kind("key", {**key_spec(), **return_secret_spec(), **state_spec()}, _
 GRANT_KIND = Kind("grant", {"bucket": {"type": "str"}, "bucket_id": {"type": "str"}, "exact": {"type": "bool", "default": False}, **grant_spec(),
                             **state_spec()}, _converge(grant),
                   _both(_GRANT, _RIGHTS, _some(exact=st.booleans()), _STATE), st.nothing())
-TENANCY_KIND = Kind("tenancy", tenancy_spec(), lambda client, params, check: run_tenancy(params, Context(client, check))[0], _both(
+TENANCY_KIND = Kind("tenancy", tenancy_spec(), lambda client, params, check: run_tenancy(params, Context(client, check)), _both(
     st.just({"max_in_flight": 1}),
     _some(keys=st.lists(_both(_KEY_ID, _STATE, _KEY_SETTINGS), min_size=1, max_size=2).map(_apart),
           buckets=st.lists(_both(_BUCKET_ID, _STATE, _SETTINGS, _GRANTS), min_size=1, max_size=3).map(_apart)), _OWNER, _TOKENS),

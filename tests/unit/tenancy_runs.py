@@ -73,7 +73,7 @@ def options(keys=(), buckets=(), **more):
 def run(garage, params, check=False, wire=None):
     """(outcome, wire) of a run."""
     wire = wire or Wire(garage)
-    outcome, _beside = run_tenancy(params, Context(wire.client(), check))
+    outcome = run_tenancy(params, Context(wire.client(), check))
     return outcome, wire
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.memory import MemoryStore
 
 
 @pytest.fixture
@@ -20,9 +19,9 @@ def path(tmp_path):
     return tmp_path / "token"
 
 
-@pytest.fixture(params=["file", "memory"])
-def store(request, path):
-    return FileStore(str(path)) if request.param == "file" else MemoryStore()
+@pytest.fixture
+def store(path):
+    return FileStore(str(path))
 
 
 def test_the_four_operations(store):

@@ -103,5 +103,6 @@ def in_order(garage, path):
     assert row.name == "ci"
     assert path.read_text() == row.secret + "\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in path.parent.iterdir() if each.suffix != ".old"] == [path.name]
+    left = {each.name for each in path.parent.iterdir()} - {f"{path.name}.old", f".{path.name}.old.garage"}
+    assert left == {path.name, f".{path.name}.garage"}
     return row

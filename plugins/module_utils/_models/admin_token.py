@@ -17,6 +17,8 @@ from .._errors import Ambiguous, InputError, PlanError
 from .._plan import Secret
 from .._units import normal_timestamp
 from .key import wanted_expiration
+from .store import Entry, StoreSpec
+from .store_layout import token_key
 
 EVERYTHING = "*"
 # Who holds one of these can give himself all others.
@@ -106,7 +108,7 @@ class StoredToken:
 
     @classmethod
     def from_text(cls, text: str | None, place: str) -> StoredToken | None:
-        """From the text of a file; None for none, and for an empty one. Raises PlanError, without the text, when it is something else."""
+        """From a text; None for none, and for an empty one. Raises PlanError, without the text, when it is something else."""
         text = (text or "").strip()
         if not text:
             return None
@@ -114,6 +116,17 @@ class StoredToken:
         if not found:
             raise PlanError(f"{place} holds something that is no admin token of Garage; it is left as it is", hint="give another path, or move it away")
         return cls(found.group(1), Secret(text))
+
+    @classmethod
+    def from_entry(cls, entry: Entry | None, store: StoreSpec) -> StoredToken | None:
+        """From what a store holds, also under another key than the one it shall have there. Raises as above."""
+        if entry is None or entry.empty:
+            return None
+        text = entry.data.get(token_key(store))
+        if text is None:
+            like = [value for value in entry.data.values() if _TOKEN.fullmatch(value.strip())]
+            text = like[0] if len(like) == 1 else "(no token)"
+        return cls.from_text(text, store.place)
 
 
 @dataclass(frozen=True)
@@ -161,8 +174,8 @@ def interrupted(name: str, tokens: tuple[AdminToken, ...]) -> tuple[AdminToken, 
 class TokenSpec:
     """An admin token as it is wanted. None leaves a thing alone.
 
-    ``expiration`` is a timestamp in its normal form, or "never". ``store_path`` is the file for the secret; ``delete_store`` removes it with an
-    absent token. ``show_secret`` tells whether the result shall hold the secret.
+    ``expiration`` is a timestamp in its normal form, or "never". ``store`` is the place for the secret; ``delete_store`` removes it with an absent
+    token. ``show_secret`` tells whether the result shall hold the secret.
     """
 
     name: str | None = None
@@ -170,7 +183,7 @@ class TokenSpec:
     absent: bool = False
     scope: tuple[str, ...] | None = None
     expiration: str | None = None
-    store_path: str | None = None
+    store: StoreSpec | None = None
     rotate: bool = False
     delete_store: bool = False
     show_secret: bool = False
@@ -178,6 +191,11 @@ class TokenSpec:
     @property
     def label(self) -> str:
         return f"admin token {self.name or self.id}"
+
+    @property
+    def place(self) -> str:
+        """Where the secret is kept, in words."""
+        return self.store.place if self.store else ""
 
     @classmethod
     def from_params(cls, params: Mapping, where: str = "") -> TokenSpec:
@@ -190,7 +208,7 @@ class TokenSpec:
             absent=params.get("state") == "absent",
             scope=None if scope is None else normal_scope(scope),
             expiration=wanted_expiration(params.get("expiration"), faults),
-            store_path=(params.get("store") or {}).get("path"),
+            store=StoreSpec.from_params(params.get("store"), faults, token=True),
             rotate=bool(params.get("rotate")),
             delete_store=params.get("credential_deletion_policy") == "delete",
             show_secret=bool(params.get("return_secret")),
@@ -223,12 +241,10 @@ def _scope_faults(scope: tuple[str, ...]) -> list[str]:
 
 def _store_faults(spec: TokenSpec) -> list[str]:
     faults = []
-    if spec.store_path is not None and not spec.store_path.startswith("/"):
-        faults.append(f"store.path: {spec.store_path!r} must be an absolute path")
     if spec.rotate and spec.absent:
         faults.append("rotate: cannot be asked of a token that shall be absent")
-    elif spec.rotate and not spec.store_path and not spec.show_secret:
-        faults.append("rotate: needs a place for the new secret: store.path, or return_secret")
-    if spec.delete_store and not spec.store_path:
-        faults.append("credential_deletion_policy: delete needs store.path, the file to delete")
+    elif spec.rotate and not spec.store and not spec.show_secret:
+        faults.append("rotate: needs a place for the new secret: store, or return_secret")
+    if spec.delete_store and not spec.store:
+        faults.append("credential_deletion_policy: delete needs store, the place to delete from")
     return faults

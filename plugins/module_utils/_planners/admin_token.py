@@ -16,6 +16,8 @@ from datetime import datetime
 from .._errors import CredentialLost, NotDeclaredHere, PlanError
 from .._models.admin_token import EVERYTHING, SAME_AS_EVERYTHING, AdminToken, Intent, StoredToken, TokenDirectory, TokenSpec, interrupted
 from .._models.key import KNOWN_AFTER, NEVER
+from .._models.store import DELETE_ENTRY, PUT_ENTRY, Entry, noted, refuse_foreign
+from .._models.store_layout import token_data
 from .._plan import Call, Plan, Ref, Secret
 from .._units import parse_server_time
 
@@ -24,8 +26,9 @@ CREATE = "CreateAdminToken"
 
 @dataclass(frozen=True)
 class TokenSnapshot:
-    """What the planner must know: all tokens, what the store holds, the intent beside it, a ``nonce`` for a token that is to be made, the id of the
-    token that the task itself works with (None for one of the configuration), and the server's clock."""
+    """What the planner must know: all tokens, the entry in the store and the token in it, the intent beside it, a ``nonce`` for a token that is to be
+    made, the id of the token that the task itself works with (None for one of the configuration), and the server's clock. ``nodes`` are the ids of
+    those of the cluster, None where they could not be read or need not be."""
 
     directory: TokenDirectory
     stored: StoredToken | None = None
@@ -33,6 +36,8 @@ class TokenSnapshot:
     nonce: str = ""
     own_id: str | None = None
     now: datetime | None = None
+    entry: Entry | None = None
+    nodes: tuple[str, ...] | None = None
 
     @property
     def kept(self) -> AdminToken | None:
@@ -53,21 +58,22 @@ class TokenSnapshot:
 @dataclass(frozen=True)
 class TokenPlan(Plan):
     """``intent`` goes beside the store before the token is made. ``adopted``: the stored token is in use and accepted. ``rotated``: it takes the place
-    of another. ``drops_store``: the file holds nothing but the secret of a token that is gone."""
+    of another."""
 
     intent: Intent | None = None
     adopted: bool = False
     rotated: bool = False
-    drops_store: bool = False
 
 
 def plan_admin_token(spec: TokenSpec, live: TokenSnapshot) -> TokenPlan:
     """Raises PlanError when the live state forbids what is wanted, CredentialLost when a secret is gone; nothing is sent then."""
     if live.intent and spec.name not in (None, live.intent.name):
-        raise PlanError(f"{spec.label}: beside {spec.store_path} there is the note of an interrupted run for {live.intent.name!r}",
+        raise PlanError(f"{spec.label}: beside {spec.place} there is the note of an interrupted run for {live.intent.name!r}",
                         hint="run the task for that one again, or give another path")
     if spec.absent:
         return _plan_absent(spec, live)
+    if live.outlived and spec.store:
+        refuse_foreign(spec.store, live.entry, live.nodes)
     if _finishes(spec, live):
         return _plan_finish(spec, live)
     token = _find(spec, live)
@@ -112,8 +118,8 @@ def _plan_finish(spec: TokenSpec, live: TokenSnapshot) -> TokenPlan:
 
 
 def _plan_new(spec: TokenSpec, live: TokenSnapshot, old: AdminToken | None) -> TokenPlan:
-    if not spec.store_path and not spec.show_secret:
-        raise PlanError(f"{spec.label}: it is not there, and its secret, which is shown once, would have no place", hint="give store.path, or set"
+    if not spec.store and not spec.show_secret:
+        raise PlanError(f"{spec.label}: it is not there, and its secret, which is shown once, would have no place", hint="give store, or set"
                         " return_secret: true and no_log: true on the task")
     name = spec.name or old.name
     scope = spec.scope if spec.scope is not None or old is None else old.scope
@@ -127,7 +133,7 @@ def _plan_new(spec: TokenSpec, live: TokenSnapshot, old: AdminToken | None) -> T
     body = {"name": intent.pending_name, "scope": list(scope), **({"expiration": expiration} if expiration else {})}
     # Of its own for each token: several are made in one run of a tenancy.
     new = f"new {spec.label}"
-    place = f", its secret goes to {spec.store_path}" if spec.store_path else ""
+    place = f", its secret goes to {spec.place}" if spec.store else ""
     calls = [*_residue(live), Call(CREATE, f"create {spec.label}{place}", body=body, binds=new)]
     if old:
         calls.append(_delete(old, "which the new one replaces"))
@@ -144,11 +150,12 @@ def _plan_update(spec: TokenSpec, live: TokenSnapshot, token: AdminToken, first:
     if body:
         words = list(dict.fromkeys("expiration" if name == "neverExpires" else name for name in body))
         calls += (Call("UpdateAdminToken", f"set {', '.join(words)} of {spec.label}", query={"id": token.id}, body=body),)
+    calls += _store_calls(spec, live)
     secret = _known_secret(live, token)
     expired = (f"{spec.label} has expired; expiration: never, or a later one, brings it back",) if after.expired else ()
     return TokenPlan(spec.label, before=_result(spec, token, secret), after=_result(spec, after, secret), calls=calls,
                      notes=(_notes(spec, live, after.scope) if body.get("scope") else _notes(spec, live, ())) + expired,
-                     adopted=spec.store_path is not None)
+                     adopted=spec.store is not None)
 
 
 def _plan_absent(spec: TokenSpec, live: TokenSnapshot) -> TokenPlan:
@@ -160,11 +167,28 @@ def _plan_absent(spec: TokenSpec, live: TokenSnapshot) -> TokenPlan:
         _refuse_own(spec, live, token)
     going = {each.id for each in (*live.pending, *((token,) if token else ()))}
     calls = _residue(live) + ((Call("DeleteAdminToken", f"delete {spec.label}", query={"id": token.id}),) if token else ())
-    drops = spec.delete_store and live.stored is not None and (live.kept is None or live.kept.id in going)
     notes = _notes(spec, live, ())
-    if spec.delete_store and live.stored and not drops:
-        notes += (f"{spec.store_path} was left: it holds the secret of {live.kept.label}, which is another token",)
-    return TokenPlan(spec.label, before=_result(spec, token, None) if token else None, calls=calls, notes=notes, drops_store=drops)
+    if spec.delete_store and live.stored:
+        if live.outlived:
+            refuse_foreign(spec.store, live.entry, live.nodes)
+        if live.kept is None or live.kept.id in going:
+            calls += (Call(DELETE_ENTRY, f"delete {spec.place}", query={"place": spec.place}),)
+        else:
+            notes += (f"{spec.place} was left: it holds the secret of {live.kept.label}, which is another token",)
+    return TokenPlan(spec.label, before=_result(spec, token, None) if token else None, calls=calls, notes=notes)
+
+
+def wanted_entry(spec: TokenSpec, live: TokenSnapshot, secret: Secret) -> Entry:
+    """What the store shall hold for a token with this secret."""
+    cluster = noted(live.nodes) or (live.entry.cluster if live.entry else ())
+    return Entry(token_data(spec.store, secret.value), cluster, spec.store.labels, spec.store.annotations)
+
+
+def _store_calls(spec: TokenSpec, live: TokenSnapshot) -> tuple[Call, ...]:
+    """The step that gives a stored token the form that it shall have. What was put there by hand is good where it is a plain file with the token."""
+    if not spec.store or spec.store.is_text or not live.stored or live.entry.satisfies(wanted_entry(spec, live, live.stored.secret)):
+        return ()
+    return (Call(PUT_ENTRY, f"set what {spec.place} holds beside the token", query={"place": spec.place}),)
 
 
 def _residue(live: TokenSnapshot) -> tuple[Call, ...]:
@@ -185,30 +209,30 @@ def _refuse_other_secret(spec: TokenSpec, live: TokenSnapshot, token: AdminToken
     """A store that holds a living secret of something else must never be written to."""
     kept = live.kept
     if kept and kept not in live.pending and kept != token:
-        raise PlanError(f"{spec.label}: {spec.store_path} holds the secret of another token, {kept.label}", hint="give each token a file of its own; to"
+        raise PlanError(f"{spec.label}: {spec.place} holds the secret of another token, {kept.label}", hint="give each token a file of its own; to"
                         f" rename that one give id: {kept.id} and the name")
 
 
 def _refuse_lost(spec: TokenSpec, live: TokenSnapshot, token: AdminToken) -> None:
     """TD-09, TD-28: what is on the server without its secret is never replaced unless that is asked for."""
-    if spec.store_path is None:
+    if spec.store is None:
         return
     if live.stored is None:
-        raise _lost(spec, token, f"its secret is not in {spec.store_path}")
+        raise _lost(spec, token, f"its secret is not in {spec.place}")
     if live.stored.id != token.id:
-        raise _lost(spec, token, f"{spec.store_path} holds the secret of a token {live.stored.id} that the server does not have")
+        raise _lost(spec, token, f"{spec.place} holds the secret of a token {live.stored.id} that the server does not have")
     _refuse_unaccepted(spec, live, token)
 
 
 def _refuse_unaccepted(spec: TokenSpec, live: TokenSnapshot, token: AdminToken) -> None:
     if live.stored.accepted is False:
-        raise _lost(spec, token, f"the server does not accept the secret in {spec.store_path}",
+        raise _lost(spec, token, f"the server does not accept the secret in {spec.place}",
                     "; if the node at api_url has no role in the layout (such a node knows no token but that of its configuration), ask another")
 
 
 def _lost(spec: TokenSpec, token: AdminToken, fault: str, more: str = "") -> CredentialLost:
     return CredentialLost(f"{spec.label} exists on the server (id {token.id}), but {fault}; the server cannot show it again",
-                          hint=f"restore {spec.store_path} from a backup, or set rotate: true to replace the token{more}")
+                          hint=f"restore {spec.place} from a backup, or set rotate: true to replace the token{more}")
 
 
 def _settings(spec: TokenSpec, token: AdminToken, now: datetime | None) -> tuple[AdminToken, dict]:
@@ -244,7 +268,7 @@ def _known_secret(live: TokenSnapshot, token: AdminToken) -> Secret | None:
 
 
 def _result(spec: TokenSpec, token: AdminToken, secret: Secret | str | None) -> dict:
-    return {**token.to_result(), "store": {"path": spec.store_path} if spec.store_path else None, "secret_token": secret if spec.show_secret else None}
+    return {**token.to_result(), "store": spec.store.where if spec.store else None, "secret_token": secret if spec.show_secret else None}
 
 
 def _notes(spec: TokenSpec, live: TokenSnapshot, scope: tuple[str, ...]) -> tuple[str, ...]:
@@ -259,9 +283,9 @@ def _notes(spec: TokenSpec, live: TokenSnapshot, scope: tuple[str, ...]) -> tupl
 
 
 def _outlived_notes(spec: TokenSpec, live: TokenSnapshot) -> tuple[str, ...]:
-    if not live.outlived:
+    if not live.outlived or not spec.store:
         return ()
-    return (f"{spec.store_path} held a token {live.stored.id} that this server does not have, as after a reset; it is kept as {spec.store_path}.old",)
+    return (f"{spec.place} held a token {live.stored.id} that this server does not have, as after a reset; it is kept as {spec.store.beside('old')}",)
 
 
 def _rotation_notes(spec: TokenSpec, old: str | None) -> tuple[str, ...]:

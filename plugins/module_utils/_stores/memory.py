@@ -6,21 +6,39 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
+from .._models.store import Entry
+
 
 class MemoryStore:
-    """For a secret that is only returned: kept as long as the run lasts."""
+    """For a credential that is only returned: kept as long as the run lasts."""
+
+    place = ""
 
     def __init__(self) -> None:
-        self._text: str | None = None
+        self._entry: Entry | None = None
 
-    def read(self) -> str | None:
-        return self._text
+    def read(self) -> Entry | None:
+        return self._entry
 
-    def create(self, text: str) -> None:
-        self._text = text
+    def create(self, entry: Entry) -> None:
+        self._entry = entry
 
-    def replace(self, text: str) -> None:
-        self._text = text
+    def replace(self, entry: Entry, held: Entry) -> None:
+        self._entry = entry
 
-    def delete(self) -> None:
-        self._text = None
+    def delete(self, held: Entry) -> None:
+        self._entry = None
+
+    def refuse_unwritable(self, held: Entry | None) -> None:
+        """It can always be written to."""
+
+    def beside(self, name: str) -> MemoryStore:
+        return MemoryStore()
+
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def exposed(self) -> bool:
+        return False
