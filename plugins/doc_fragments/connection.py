@@ -72,8 +72,64 @@ options:
       - E(GARAGE_SITE_ROLE) is read as well; V(follower) in either place wins.
     type: str
     choices: [writer, follower]
+  transport:
+    description:
+      - How requests reach Garage. V(http) is the Admin API at O(api_url).
+      - V(exec) runs C(garage json-api) in a pod, through the Kubernetes API, as O(kubernetes) says. Neither a port of the Admin API nor an admin
+        token is needed. Whoever may run commands in the pod may do anything with its Garage.
+      - V(auto) takes HTTP when O(api_url) and a token are set and an Admin API answers there, else V(exec). It is decided once for a task, by a read,
+        and never changed within it. The result says what was chosen in C(transport), which C(-v) shows.
+      - When unset, E(GARAGE_TRANSPORT) is used, then V(http).
+    type: str
+    choices: [http, exec, auto]
+  kubernetes:
+    description:
+      - In which pod commands are run. Required for O(transport=exec); without it O(transport=auto) is HTTP.
+      - The account needs C(list) on C(pods), and C(get) and C(create) on C(pods/exec), in the namespace.
+    type: dict
+    suboptions:
+      namespace:
+        description:
+          - Namespace of the pod.
+        type: str
+        required: true
+      pod:
+        description:
+          - Name of the pod. One of this and O(kubernetes.label_selector) is needed.
+        type: str
+      label_selector:
+        description:
+          - Labels of pods, as Kubernetes writes a selector. The first by name that is ready is taken, and kept for the whole task; when none is
+            ready, the first whose container runs.
+        type: str
+      container:
+        description:
+          - Name of the container in which Garage runs.
+        type: str
+        default: garage
+      config_path:
+        description:
+          - Path of Garage's configuration in that container.
+        type: str
+        default: /etc/garage/garage.toml
+      garage_path:
+        description:
+          - Path of the program in that container.
+        type: str
+        default: /garage
+      kubeconfig:
+        description:
+          - File with addresses and credentials of the Kubernetes API. When unset, E(K8S_AUTH_KUBECONFIG) or E(K8S_AUTH_HOST) with
+            E(K8S_AUTH_API_KEY), E(K8S_AUTH_SSL_CA_CERT) and E(K8S_AUTH_VERIFY_SSL) are used, then E(KUBECONFIG) or the usual file, then the service
+            account of the pod in which Ansible runs.
+        type: path
+      context:
+        description:
+          - Context in that file. When unset, E(K8S_AUTH_CONTEXT) is used, then the current one.
+        type: str
 requirements:
   - requests (Python library)
+  - kubernetes (Python library), for O(transport=exec)
 notes:
   - All modules are in the action group C(s3ops.garage.garage), so C(module_defaults) can set the connection once for all of them.
 """

@@ -97,10 +97,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """From the cache, unless there is none or it is to be made anew."""
         caching = self.get_option("cache")
         # The same file may mean another cluster when the environment says so.
-        key = self.get_cache_key(f"{path} {self.get_option('api_url')}")
+        key = self.get_cache_key(f"{path} {self.get_option('api_url')} {self.get_option('kubernetes')}")
         if caching and cache and key in self._cache:
             return self._cache[key]
-        with connected(options, self.display.warning) as client:
+        with connected(options, self.display.warning, self.display.vv) as client:
             hosts = hosts_of(read_status(client))
         if caching:
             self._cache[key] = hosts
@@ -108,7 +108,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _filled_in(self, options):
         self.templar.available_variables = self._vars
-        return {**options, **{name: self.templar.template(options[name]) for name in ("api_url", "api_token")}}
+        return {**options, **{name: self.templar.template(options[name]) for name in ("api_url", "api_token", "kubernetes")}}
 
     def _add(self, name, host):
         self.inventory.add_host(name)

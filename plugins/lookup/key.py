@@ -98,7 +98,7 @@ class LookupModule(LookupBase):
             options = connection_options(self, kwargs)
             if not terms or not all(isinstance(term, str) and term for term in terms):
                 raise InputError("give the name or the id of at least one access key, each as a text that is not empty")
-            with connected(options, Display().warning) as client:
+            with connected(options, Display().warning, Display().vv) as client:
                 return read_credentials(client, terms)
         except GarageError as error:
             raise AnsibleLookupError(told(error)) from None

@@ -21,6 +21,17 @@ def connection_spec() -> dict:
         "retries": {"type": "int", "default": 3},
         "retry_delay": {"type": "float", "default": 1.0},
         "site_role": {"type": "str", "choices": ["writer", "follower"]},
+        "transport": {"type": "str", "choices": ["http", "exec", "auto"]},
+        "kubernetes": {"type": "dict", "options": {
+            "namespace": {"type": "str", "required": True},
+            "pod": {"type": "str"},
+            "label_selector": {"type": "str"},
+            "container": {"type": "str", "default": "garage"},
+            "config_path": {"type": "str", "default": "/etc/garage/garage.toml"},
+            "garage_path": {"type": "str", "default": "/garage"},
+            "kubeconfig": {"type": "path"},
+            "context": {"type": "str"},
+        }},
     }
 
 

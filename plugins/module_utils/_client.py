@@ -53,6 +53,9 @@ class Transport(Protocol):
     def send(self, method: str, path: str, query: dict | None, body: Any, label: str) -> Response:
         """One request, one answer."""
 
+    def bearing(self, token: str, source: str) -> Transport:
+        """One to the same place with another token, which comes from ``source``."""
+
     def close(self) -> None:
         """Let go of connections."""
 

@@ -7,18 +7,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ._errors import InputError
+from ._pods import PodConnection
 from ._transport import Connection, url_faults
 
 ENVIRONMENT = {"api_url": "GARAGE_ADMIN_URL", "api_token": "GARAGE_ADMIN_TOKEN", "api_token_file": "GARAGE_ADMIN_TOKEN_FILE",
-               "ca_path": "GARAGE_CA_PATH", "site_role": "GARAGE_SITE_ROLE"}
+               "ca_path": "GARAGE_CA_PATH", "site_role": "GARAGE_SITE_ROLE", "transport": "GARAGE_TRANSPORT"}
+TRANSPORTS = ("http", "exec", "auto")
 # What a socket and a patient user can bear (OP-119); a time-out of nought would not even connect.
 _BOUNDS = {"timeout": (0.001, 86400), "retries": (0, 100), "retry_delay": (0, 3600)}
 
 
-def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], where: str = "") -> Connection:
+@dataclass(frozen=True)
+class EitherConnection:
+    """Two ways to the same cluster, of which one may be missing. ``why`` says why HTTP is out of the question from the start."""
+
+    http: Connection | None
+    pod: PodConnection | None
+    why: str | None = None
+
+    @property
+    def token(self) -> str:
+        return self.http.token if self.http else ""
+
+    @property
+    def place(self) -> str:
+        return self.http.api_url if self.http else self.pod.place
+
+
+AnyConnection = Connection | PodConnection | EitherConnection
+
+
+def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], where: str = "") -> AnyConnection:
     """The connection that ``params`` and ``environ`` mean; an option always beats the environment. Raises InputError.
 
     There is no default for ``api_url``: a task that forgot it must not reach some other Garage on localhost (MH-15). For the same reason an
@@ -27,28 +50,33 @@ def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: C
     """
     environ = {} if where else environ
     faults: list[str] = []
-    url = params.get("api_url")
-    if url is None:
-        url = environ.get(ENVIRONMENT["api_url"]) or None
-    if url == "":
-        faults.append(f"{where}api_url is empty; leave it out to use another source")
-    elif url is None:
-        faults.append(f"{where}api_url is not set: give the option{'' if where else ', or GARAGE_ADMIN_URL in the environment'}")
-    else:
-        faults += [where + fault for fault in url_faults(url)]
-    token, source = _token(params, environ, read_file, faults, where)
+    transport = params.get("transport") or environ.get(ENVIRONMENT["transport"]) or "http"
+    if transport not in TRANSPORTS:
+        faults.append(f"{where}transport: {transport!r} is none of {', '.join(TRANSPORTS)}")
+    pod = http = None
+    if transport == "exec" or (transport == "auto" and params.get("kubernetes") is not None):
+        pod = _pod(params, faults)
+    why = _no_http(params, environ) if transport == "auto" and pod else None
+    if transport == "http" or (transport == "auto" and not why):
+        http = _http(params, environ, read_file, faults, where)
     for name, (least, most) in _BOUNDS.items():
         value = params.get(name)
         if value is not None and not least <= value <= most:
             faults.append(f"{where}{name}: {value:g} must be from {least:g} to {most:g}")
-    verify = _verify(params, environ)
-    cert, key = params.get("client_cert"), params.get("client_key")
-    if key and not cert:
+    if params.get("client_key") and not params.get("client_cert"):
         faults.append(f"{where}client_key is set without client_cert")
     if faults:
         raise InputError(faults)
-    return Connection(api_url=url, token=token, token_source=source, verify=verify, client_cert=(cert, key) if key else cert,
-                      timeout=params.get("timeout") or 60.0)
+    return EitherConnection(http, pod, why) if transport == "auto" else pod or http
+
+
+def resolve_pods(params: Mapping) -> PodConnection:
+    """The pods that the option ``kubernetes`` means. Raises InputError."""
+    faults: list[str] = []
+    pod = _pod(params, faults)
+    if faults:
+        raise InputError(faults)
+    return pod
 
 
 def resolve_site_role(params: Mapping, environ: Mapping[str, str]) -> str | None:
@@ -72,6 +100,48 @@ def together(*makers: Callable[[], Any]) -> tuple:
     if faults:
         raise InputError(faults, hint)
     return tuple(made)
+
+
+def _no_http(params: Mapping, environ: Mapping[str, str]) -> str | None:
+    """Why there is no way by HTTP to try, when nothing was set that would be one."""
+    for words, names in (("no api_url is set", ("api_url",)), ("no admin token is set", ("api_token", "api_token_file"))):
+        if all(params.get(name) is None and not environ.get(ENVIRONMENT[name]) for name in names):
+            return words
+    return None
+
+
+def _http(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str], where: str) -> Connection:
+    url = params.get("api_url")
+    if url is None:
+        url = environ.get(ENVIRONMENT["api_url"]) or None
+    if url == "":
+        faults.append(f"{where}api_url is empty; leave it out to use another source")
+    elif url is None:
+        faults.append(f"{where}api_url is not set: give the option{'' if where else ', or GARAGE_ADMIN_URL in the environment'}")
+    else:
+        faults += [where + fault for fault in url_faults(url)]
+    token, source = _token(params, environ, read_file, faults, where)
+    cert, key = params.get("client_cert"), params.get("client_key")
+    return Connection(api_url=url or "", token=token, token_source=source, verify=_verify(params, environ), client_cert=(cert, key) if key else cert,
+                      timeout=params.get("timeout") or 60.0)
+
+
+def _pod(params: Mapping, faults: list[str]) -> PodConnection | None:
+    given = params.get("kubernetes")
+    if not isinstance(given, Mapping):
+        faults.append("kubernetes is not set: say in which pod to run commands, as kubernetes: {namespace: …, label_selector: …}")
+        return None
+    given = {name: value for name, value in given.items() if value is not None}
+    known = {each.name for each in fields(PodConnection)} - {"timeout", "token", "token_source"}
+    found = [f"kubernetes.{name}: there is no such option" for name in sorted(set(given) - known)]
+    found += [f"kubernetes.{name} must be a text that is not empty" for name in sorted(set(given) & known)
+              if not isinstance(given[name], str) or not given[name].strip()]
+    if "namespace" not in given:
+        found.append("kubernetes.namespace is not set")
+    if len({"pod", "label_selector"} & set(given)) != 1:
+        found.append("kubernetes: set one of pod and label_selector")
+    faults += found
+    return None if found else PodConnection(**given, timeout=params.get("timeout") or 60.0)
 
 
 def _token(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], faults: list[str], where: str) -> tuple[str, str]:

@@ -14,9 +14,12 @@ from typing import Any, Protocol
 from ._client import Client
 from ._connection import resolve_connection
 from ._errors import GarageError, InputError, SetupError
-from ._transport import REQUESTS_ERROR, HttpTransport
+from ._pods import PodConnection
+from ._transport import REQUESTS_ERROR
+from ._transports import AutoTransport, open_transport
 
-CONNECTION = ("api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout", "retries", "retry_delay")
+CONNECTION = ("api_url", "api_token", "api_token_file", "validate_certs", "ca_path", "client_cert", "client_key", "timeout", "retries", "retry_delay",
+              "transport", "kubernetes")
 
 
 class Plugin(Protocol):
@@ -40,17 +43,22 @@ def connection_options(plugin: Plugin, given: Iterable[str]) -> dict:
 
 
 @contextmanager
-def connected(options: Mapping, warn: Callable[[str], None]) -> Iterator[Client]:
-    """A client for these options and the environment. Raises InputError; a plugin writes nothing, least of all to the layout."""
-    if REQUESTS_ERROR:
-        raise SetupError("the Python library requests is needed where Ansible runs, and cannot be imported", hint="install it: pip install requests")
+def connected(options: Mapping, warn: Callable[[str], None], tell: Callable[[str], None] = lambda text: None) -> Iterator[Client]:
+    """A client for these options and the environment. Raises InputError; a plugin writes nothing, least of all to the layout.
+
+    ``tell`` hears which transport was chosen, where one was.
+    """
     connection = resolve_connection(options, os.environ, _read_file)
-    client = Client(HttpTransport(connection), site_role="follower", retries=options["retries"], retry_delay=options["retry_delay"])
+    if REQUESTS_ERROR and not isinstance(connection, PodConnection):
+        raise SetupError("the Python library requests is needed where Ansible runs, and cannot be imported", hint="install it: pip install requests")
+    client = Client(open_transport(connection), site_role="follower", retries=options["retries"], retry_delay=options["retry_delay"])
     try:
         yield client
     finally:
         for text in client.warnings:
             warn(text)
+        if isinstance(client.transport, AutoTransport) and client.transport.decision:
+            tell(f"transport: {client.transport.decision}")
         client.close()
 
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ._argspec import connection_spec
 from ._client import Client
-from ._connection import resolve_connection, resolve_site_role, together
+from ._connection import AnyConnection, resolve_connection, resolve_pods, resolve_site_role, together
 from ._errors import GarageError, GateClosed, InputError, PartlyFailed
 from ._executor import Outcome, Task, converge
+from ._kubernetes import KUBERNETES_ERROR
 from ._plan import resolve
-from ._transport import HIDDEN, REQUESTS_ERROR, HttpTransport
+from ._pods import PodConnection, Pods
+from ._transport import HIDDEN, REQUESTS_ERROR
+from ._transport_exec import ExecTransport
+from ._transports import AutoTransport, open_transport
 
 
 def run_task(name: str, argument_spec: Mapping, build: Callable[[Mapping], Task], **constraints: Any) -> None:
@@ -42,15 +45,15 @@ def run_job(argument_spec: Mapping, job: Callable[[Mapping, Context], dict], **c
         result = job(module.params, context)
     except GarageError as error:
         context.finish()
-        module.fail_json(**_failure(error, context))
+        module.fail_json(**_failure(error, context), **context.chosen())
     except (KeyError, TypeError, AttributeError) as error:
         # JSON of another shape than Garage's: models take fields for granted. The trace is for -vvv.
         context.finish()
         strange = GarageError(f"an answer of the server does not have the shape of Garage's ({type(error).__name__}: {error})",
                               hint="see that api_url is the Admin API of a Garage; if it is, this is a fault of the collection: please report it")
-        module.fail_json(**_failure(strange, context), exception=traceback.format_exc())
+        module.fail_json(**_failure(strange, context), **context.chosen(), exception=traceback.format_exc())
     context.finish()
-    module.exit_json(**result, **_reveal(module))
+    module.exit_json(**result, **_reveal(module), **context.chosen())
 
 
 class Context:
@@ -64,23 +67,34 @@ class Context:
 
     def client(self, params: Mapping | None = None, where: str = "") -> Client:
         """A client for ``params`` (default: the module's own connection options), which stand at ``where``. Raises InputError."""
-        if REQUESTS_ERROR:
-            self._module.fail_json(msg=missing_required_lib("requests"), exception=REQUESTS_ERROR)
         params = self._module.params if params is None else params
         environ = os.environ if params is self._module.params else {}
         connection, site_role = together(lambda: resolve_connection(params, environ, _read_file, where), lambda: resolve_site_role(params, environ))
+        self._need_library(connection)
         # The token may come from a file or the environment, where AnsibleModule does not know it to be secret.
-        self._module.no_log_values.add(connection.token)
-        client = Client(HttpTransport(connection), site_role=site_role, retries=params.get("retries", 3), retry_delay=params.get("retry_delay", 1.0))
+        self._module.no_log_values.update({connection.token} - {""})
+        client = Client(open_transport(connection), site_role=site_role, retries=params.get("retries", 3), retry_delay=params.get("retry_delay", 1.0))
         self._clients.append(client)
         return client
 
     def bearing(self, client: Client, token: str, source: str) -> Client:
         """``client`` with another token, by which the server can be asked about that token itself. It comes from ``source``."""
-        connection = replace(client.transport.connection, token=token, token_source=source)
-        other = Client(HttpTransport(connection), site_role=client.site_role, retries=client.retries, retry_delay=client.retry_delay)
+        other = Client(client.transport.bearing(token, source), site_role=client.site_role, retries=client.retries, retry_delay=client.retry_delay)
         self._clients.append(other)
         return other
+
+    def pods(self) -> tuple[Pods, Callable[[str], Client]]:
+        """The pods that the option ``kubernetes`` means, and a client for the Garage in one of them, by its name. Raises InputError."""
+        params = self._module.params
+        connection, site_role = together(lambda: resolve_pods(params), lambda: resolve_site_role(params, os.environ))
+        self._need_library(connection)
+        pods = Pods(connection)
+
+        def client(pod: str) -> Client:
+            self._clients.append(Client(ExecTransport(pods.at(pod), chosen=True), site_role=site_role, retries=params["retries"], retry_delay=params["retry_delay"]))
+            return self._clients[-1]
+
+        return pods, client
 
     def hide(self, secret: str) -> None:
         """Have a secret struck from messages, and from the whole result unless that was asked to hold it."""
@@ -95,6 +109,16 @@ class Context:
             for text in client.warnings:
                 self._module.warn(text)
             client.close()
+
+    def chosen(self) -> dict:
+        """Where a transport was chosen, which one and why, for the result."""
+        told = [client.transport.decision for client in self._clients if isinstance(client.transport, AutoTransport) and client.transport.decision]
+        return {"transport": told[0]} if told else {}
+
+    def _need_library(self, connection: AnyConnection) -> None:
+        name, error = ("kubernetes", KUBERNETES_ERROR) if isinstance(connection, PodConnection) else ("requests", REQUESTS_ERROR)
+        if error:
+            self._module.fail_json(msg=missing_required_lib(name), exception=error)
 
     @property
     def secrets(self) -> list[str]:

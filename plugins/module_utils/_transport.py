@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -100,7 +101,7 @@ class HttpTransport:
         patience = min(timeout, _CONNECT_TIMEOUT)
         try:
             # REQUESTS_CA_BUNDLE beats session.verify, but not a path or False that is given with the request.
-            return self._session.request(method, self.url + path, params=query or None, json=body, verify=self.connection.verify,
+            return self._session.request(method, self.url + path, params=_in_url(query), json=body, verify=self.connection.verify,
                                          timeout=(patience, timeout), allow_redirects=False, stream=True)
         except requests.exceptions.SSLError as error:
             raise self._tls_failure(error, label) from None
@@ -132,6 +133,10 @@ class HttpTransport:
             raise self._failure(label, f"the answer broke off: {_reason(error)}", sent=True) from None
         return content.decode("utf-8", "replace")
 
+    def bearing(self, token: str, source: str) -> HttpTransport:
+        """The same with another token, which comes from ``source``."""
+        return HttpTransport(replace(self.connection, token=token, token_source=source))
+
     def close(self) -> None:
         # Garage waits up to 10 s at shutdown for connections that are kept alive (seen on 2.5.0).
         self._session.close()
@@ -156,6 +161,11 @@ class HttpTransport:
         if self.connection.token:
             text = text.replace(self.connection.token, HIDDEN)
         return _without_credentials(text)
+
+
+def _in_url(query: dict | None) -> dict | None:
+    """Query parameters are JSON values; in a URL, true and false are words."""
+    return {name: json.dumps(value) if isinstance(value, bool) else value for name, value in query.items()} if query else None
 
 
 def url_faults(url: str) -> list[str]:

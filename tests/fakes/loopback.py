@@ -26,7 +26,8 @@ from urllib.parse import parse_qsl, urlsplit
 from tests.fakes.certificates import Pair
 
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NETRC", "GARAGE_ADMIN_URL",
-             "GARAGE_ADMIN_TOKEN", "GARAGE_ADMIN_TOKEN_FILE", "GARAGE_CA_PATH", "GARAGE_SITE_ROLE")
+             "GARAGE_ADMIN_TOKEN", "GARAGE_ADMIN_TOKEN_FILE", "GARAGE_CA_PATH", "GARAGE_SITE_ROLE",
+             "GARAGE_TRANSPORT")
 TICK = 0.1  # seconds between two looks at whether the server stops
 PATIENCE = 30.0  # seconds after which a peer that does nothing is given up
 

@@ -145,7 +145,7 @@ def test_what_came_from_the_environment_is_left_to_it() -> None:
                    api_token_file=("/f", "Direct"))
     options = _plugin.connection_options(found, ["api_url", "api_token_file"])
     assert options == {"api_url": "http://a", "api_token": None, "api_token_file": "/f", "validate_certs": True, "ca_path": None, "client_cert": None,
-                       "client_key": None, "timeout": 60, "retries": 3, "retry_delay": 1}
+                       "client_key": None, "timeout": 60, "retries": 3, "retry_delay": 1, "transport": None, "kubernetes": None}
 
 
 def test_options_that_do_not_exist_are_refused() -> None:
@@ -178,6 +178,7 @@ def test_the_client_of_a_plugin_writes_no_layout_and_is_closed(options: dict, mo
 
 def test_without_requests_the_library_is_named(options: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_plugin, "REQUESTS_ERROR", "Traceback …")
+    monkeypatch.setenv("GARAGE_ADMIN_TOKEN", "token-of-the-environment")
     with pytest.raises(SetupError, match="requests") as caught, _plugin.connected(options, print):
         pass
     assert _plugin.told(caught.value).endswith("What to do: install it: pip install requests.")

@@ -13,7 +13,7 @@ from tests.unit.static_sources import calls, imports, is_ours, sources
 
 BASE = ("errors", "units", "names", "endpoints")
 DATA = (*BASE, "translate", "plan", "models")
-BELOW_RUNNER = (*DATA, "planners", "transport", "connection", "client", "waiter", "executor", "readers", "argspec")
+BELOW_RUNNER = (*DATA, "planners", "transport", "pods", "transports", "connection", "client", "waiter", "executor", "readers", "argspec")
 # What a pure layer must not touch: clock, environment, network, processes, chance. The same in, the same out, in every test.
 IMPURE = {"time", "os", "socket", "ssl", "subprocess", "random", "secrets", "threading", "concurrent", "multiprocessing", "asyncio", "tempfile", "shutil",
           "urllib", "http", "logging", "sys"}
@@ -44,7 +44,11 @@ LAYERS = {
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
     "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file"), ("hvac", "kubernetes", "requests", "urllib3")),
     "vault file": Layer(("module_utils/_stores/vault_file.py",), ("errors", "stores"), ("ansible",)),
-    "connection": Layer(("module_utils/_connection.py",), ("errors", "transport")),
+    # The Kubernetes API, and commands in pods by it; its library brings the other packages.
+    "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"), ("kubernetes", "urllib3", "websocket", "certifi")),
+    "transports": Layer(("module_utils/_transport_exec.py", "module_utils/_transports.py"),
+                        ("errors", "models", "transport", "pods", "transports", "connection", "client")),
+    "connection": Layer(("module_utils/_connection.py",), ("errors", "transport", "pods")),
     "client": Layer(("module_utils/_client.py",), ("errors", "endpoints", "transport")),
     "waiter": Layer(("module_utils/_waiter.py",), ("errors",)),
     "executor": Layer(("module_utils/_executor.py",), (*DATA, "planners", "client")),
@@ -56,7 +60,7 @@ LAYERS = {
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners"), ("ansible",)),
     # From the options of any other plugin to a client.
-    "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "connection", "client")),
+    "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "pods", "transports", "connection", "client")),
     "plugins": Layer(("inventory/*.py", "lookup/*.py"), ("errors", "plugin", "models", "readers"), ("ansible",)),
     "fragments": Layer(("doc_fragments/*.py",), pure=True),
 }
@@ -130,9 +134,12 @@ def test_a_module_is_a_document_over_the_runner(path):
 
 @pytest.mark.requirement("MH-13")
 @pytest.mark.parametrize(("name", "homes"), [
-    ("Client", {"module_utils/_runner.py", "module_utils/_plugin.py"}),
-    ("HttpTransport", {"module_utils/_runner.py", "module_utils/_plugin.py"}),
+    # Where a transport is chosen, a client asks for the health and is thrown away.
+    ("Client", {"module_utils/_runner.py", "module_utils/_plugin.py", "module_utils/_transports.py"}),
+    ("HttpTransport", {"module_utils/_transport.py", "module_utils/_transports.py"}),
+    ("ExecTransport", {"module_utils/_runner.py", "module_utils/_transports.py"}),
     ("Connection", {"module_utils/_connection.py"}),
+    ("PodConnection", {"module_utils/_connection.py"}),
     ("Session", {"module_utils/_transport.py"}),
     ("AnsibleModule", {"module_utils/_runner.py"}),
 ])
@@ -166,6 +173,10 @@ def test_what_leads_to_a_server_is_made_in_one_place(name, homes):
     ("module_utils/_readers/bucket.py", "from .._runner import run_task"),
     ("module_utils/_readers/bucket.py", "import requests"),
     ("module_utils/_readers/bucket.py", "from .._transport import HttpTransport"),
+    ("module_utils/_readers/bucket.py", "from .._pods import Pods"),
+    ("module_utils/_client.py", "from ._transport_exec import ExecTransport"),
+    ("module_utils/_transport.py", "from ._pods import Pods"),
+    ("module_utils/_pods.py", "from ansible.module_utils.basic import AnsibleModule"),
     ("module_utils/_layout_job.py", "from ._runner import Context"),
     ("module_utils/_runner.py", "import requests"),
     ("modules/bucket.py", "import requests"),

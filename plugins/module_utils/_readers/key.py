@@ -35,7 +35,7 @@ def read_key(client: Client, spec: KeySpec) -> KeySnapshot:
 def find_key(client: Client, key_id: str, secret: bool = False) -> Key | None:
     """The key with this id, or None; with its secret if that is asked for."""
     # Garage takes the literal `true` alone; Python's True on the wire would be a 400.
-    query = {"id": key_id, "showSecretKey": "true"} if secret else {"id": key_id}
+    query = {"id": key_id, "showSecretKey": True} if secret else {"id": key_id}
     try:
         key = Key.from_api(client.call("GetKeyInfo", query))
     except NotFound:

@@ -101,6 +101,7 @@ class FakeTransport:
     def _act(self, method: str, path: str, query: dict | None, body: Any) -> tuple[int, Any]:
         # Through JSON, as on a wire: a value that cannot travel must not arrive.
         data = None if body is None else json.dumps(body).encode()
+        query = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in (query or {}).items()}
         return self.garage.handle(method, path, query, data, f"Bearer {self.connection.token}")
 
     def _fail(self, fault: Fault, method: str, path: str, query: dict | None, body: Any, label: str) -> Response:
