@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from tests.fakes.garage.bodies import Query, many, text
-from tests.fakes.garage.errors import bad_request
+from tests.fakes.garage.errors import Refusal, bad_request
 from tests.fakes.garage.partitions import PARTITIONS, Role
 from tests.fakes.garage.row import Row
 from tests.fakes.garage.state import NodeRow, State
@@ -134,19 +135,26 @@ def _matching(state: State, wanted: str) -> list[str]:
     return found
 
 
-def _on_nodes(answer: Callable[[State, NodeRow], dict]) -> Callable[[State, dict], dict]:
+def on_nodes(answer: Callable[[State, NodeRow, dict], Any]) -> Callable[[State, dict], dict]:
     """An endpoint that asks one or more nodes: 200 whatever they say, answers and failures by node id."""
 
     def handle(state: State, args: dict) -> dict:
         up = {node.id: node for node in state.known_nodes() if node.up}
-        asked = _matching(state, args["node"])
-        return {"success": {node_id: answer(state, up[node_id]) for node_id in asked if node_id in up},
-                "error": {node_id: f"Network error: Not connected: {node_id[:16]}" for node_id in asked if node_id not in up}}
+        said: dict[str, dict] = {"success": {}, "error": {}}
+        for node_id in _matching(state, args["node"]):
+            try:
+                if node_id in up:
+                    said["success"][node_id] = answer(state, up[node_id], args)
+                else:
+                    said["error"][node_id] = f"Network error: Not connected: {node_id[:16]}"
+            except Refusal as refusal:
+                said["error"][node_id] = f"{refusal.code} ({refusal.status}): {refusal.message}"
+        return said
 
     return handle
 
 
-def _node_info(state: State, node: NodeRow) -> dict:
+def _node_info(state: State, node: NodeRow, args: dict) -> dict:
     info = {"nodeId": node.id, "garageVersion": f"cargo:{node.version}", "garageFeatures": ["bundled-libs", "lmdb", "metrics", "sqlite"],
             "rustVersion": "1.95.0", "dbEngine": "LMDB (using Heed crate)"}
     if state.since(2, 3):
@@ -160,7 +168,7 @@ def _node_info(state: State, node: NodeRow) -> dict:
     return info
 
 
-def _node_statistics(state: State, node: NodeRow) -> dict:
+def _node_statistics(state: State, node: NodeRow, args: dict) -> dict:
     freeform = f"Node ID: {node.id[:16]}\nHostname: {node.hostname}\n"
     if not state.since(2, 3):
         return {"freeform": freeform}
@@ -172,6 +180,6 @@ ROWS = (
     Row("GetClusterHealth", "GET", _health),
     Row("GetClusterStatistics", "GET", _statistics),
     Row("ConnectClusterNodes", "POST", _connect, body=many(text)),
-    Row("GetNodeInfo", "GET", _on_nodes(_node_info), query=_NODE),
-    Row("GetNodeStatistics", "GET", _on_nodes(_node_statistics), query=_NODE),
+    Row("GetNodeInfo", "GET", on_nodes(_node_info), query=_NODE),
+    Row("GetNodeStatistics", "GET", on_nodes(_node_statistics), query=_NODE),
 )

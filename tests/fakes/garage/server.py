@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.fakes.garage import buckets, keys, layout_calls, nodes, ties, tokens
+from tests.fakes.garage import buckets, keys, layout_calls, nodes, operations, ties, tokens
 from tests.fakes.garage.bodies import Query
 from tests.fakes.garage.errors import Refusal, bad_request
 from tests.fakes.garage.layout import LayoutState
@@ -23,10 +23,9 @@ from tests.fakes.garage.state import BucketRow, Clock, NodeRow, State
 ADMIN_TOKEN = "fake-admin-token"
 GIB = 2**30
 # What the fake does not play though a real server of the version would; asking for it is a mistake of the test.
-NOT_PLAYED = frozenset({"InspectObject", "CreateMetadataSnapshot", "LaunchRepairOperation", "ListWorkers", "GetWorkerInfo", "GetWorkerVariable",
-                        "SetWorkerVariable", "ListBlockErrors", "GetBlockInfo", "RetryBlockResync", "PurgeBlocks"})
+NOT_PLAYED = frozenset({"InspectObject"})
 
-_ROWS = {row.name: row for module in (buckets, keys, layout_calls, nodes, ties, tokens)
+_ROWS = {row.name: row for module in (buckets, keys, layout_calls, nodes, operations, ties, tokens)
          for row in module.ROWS}
 _HEALTH = {
     "healthy": "Garage is fully operational",

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tests.fakes.garage.layout import LayoutState
 
 Item = TypeVar("Item")
+_VARIABLES = {"resync-worker-count": "1", "resync-tranquility": "2", "scrub-tranquility": "4", "scrub-corruptions_detected": "0",
+              "scrub-last-completed": "never", "scrub-next-run": "2026-02-01T00:00:00Z", "lifecycle-last-completed": "2026-01-01"}
+# A few of the some fifty that a real node has.
+_WORKERS = ("Block resync worker #1", "Block scrub worker", "object sync", "key sync")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -90,7 +94,10 @@ class TokenRow:
 
 @dataclass
 class NodeRow:
-    """A node that this one has met, or could meet (``known`` false) when told its address."""
+    """A node that this one has met, or could meet (``known`` false) when told its address.
+
+    ``workers`` are told by their number, from 1 on. ``snapshots``, ``repairs`` and ``retried`` say what was done so far.
+    """
 
     id: str
     hostname: str
@@ -99,6 +106,13 @@ class NodeRow:
     known: bool = True
     version: str = "2.5.0"
     disk: tuple[int, int] = (50 * 2**30, 100 * 2**30)
+    variables: dict[str, str] = field(default_factory=lambda: dict(_VARIABLES))
+    workers: list[str] = field(default_factory=lambda: list(_WORKERS))
+    seen_workers: int = 0
+    snapshots: int = 0
+    repairs: list[str] = field(default_factory=list)
+    errored_blocks: set[str] = field(default_factory=set)
+    retried: list[str] = field(default_factory=list)
 
 
 @dataclass
