@@ -66,7 +66,7 @@ def test_a_plan_changes_neither_what_is_wanted_nor_what_is(before, after):
 @SLOW
 @given(workloads(), st.integers(1, 3))
 def test_what_is_removed_is_never_a_claim_a_secret_or_wanted(site, factor):
-    wanted = objects(workload(replication={"factor": factor}), "garage", "hash")
+    wanted = objects(workload(replication={"factor": factor, "consistency_mode": "consistent"}), "garage", "hash")
     plan = plan_workload(wanted, live_of(objects(site, "garage", "hash")))
     kinds = {"StatefulSet", "ConfigMap", "PodDisruptionBudget", "ServiceMonitor", "PrometheusRule", "Role", "RoleBinding"}
     assert {kind for kind, _name in references(plan)} <= kinds
@@ -191,8 +191,8 @@ def test_the_metadata_of_edge_gateways_does_not_change():
 
 @pytest.mark.requirement("OP-012")
 @pytest.mark.parametrize(("sections", "text"), [
-    ({"replication": {"factor": 2}}, "runs with replication_factor = 3, the site file says 2"),
-    ({"config": {"db_engine": "sqlite"}}, 'runs with db_engine = "lmdb", the site file says "sqlite"'),
+    ({"replication": {"factor": 2, "consistency_mode": "consistent"}}, "runs with replication_factor = 3, the site file says 2"),
+    ({"config": {"db_engine": "sqlite", "s3_api": {"s3_region": "garage"}}}, 'runs with db_engine = "lmdb", the site file says "sqlite"'),
 ])
 def test_what_no_node_takes_by_a_restart_is_refused(sections, text):
     plan = plan_workload(made(**sections), live_of(made()))

@@ -12,12 +12,12 @@ from .names import account_name, metadata, selector
 
 
 def accounts(workload: Mapping, namespace: str) -> list[dict]:
-    """A ServiceAccount without any right; with discovery through Kubernetes, the right to Garage's own kind in this namespace (TD-21)."""
-    site, config = workload["name"], workload.get("config") or {}
+    """A ServiceAccount without any right; with discovery through Kubernetes in this namespace, the right to Garage's own kind (TD-21)."""
+    site, config = workload["name"], workload["config"]
     name = account_name(site)
     named = metadata(namespace, name, selector(site))
     found = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": named, "automountServiceAccountToken": False}]
-    if "kubernetes_discovery" not in config:
+    if config.get("kubernetes_discovery", {"namespace": None}).get("namespace", namespace) != namespace:
         return found
     verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
     rights = [{"apiGroups": ["deuxfleurs.fr"], "resources": ["garagenodes"], "verbs": verbs}]

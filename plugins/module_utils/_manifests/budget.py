@@ -12,22 +12,15 @@ from .names import COMPONENT, GATEWAY, STORAGE, metadata, selector
 
 
 def budgets(workload: Mapping, namespace: str) -> list[dict]:
-    """One budget for each component that has one set and pods to hold."""
-    found = []
-    for component in (STORAGE, GATEWAY):
-        section = workload.get(component) or {}
-        if section.get("disruption_budget") is not None and section["replicas"]:
-            found.append(_budget(workload["name"], namespace, component, section))
-    return found
+    """One budget for each component that has one set."""
+    sections = {component: workload[component] or {} for component in (STORAGE, GATEWAY)}
+    return [_budget(workload["name"], namespace, component, section["disruption_budget"]) for component, section in sections.items()
+            if "disruption_budget" in section]
 
 
-def _budget(site: str, namespace: str, component: str, section: Mapping) -> dict:
-    options = section["disruption_budget"]
+def _budget(site: str, namespace: str, component: str, options: Mapping) -> dict:
     names = (("max_unavailable", "maxUnavailable"), ("min_available", "minAvailable"))
     limit = {field: options[option] for option, field in names if option in options}
-    if not limit:
-        # One storage node may go at a time; of gateways all but one must stay (OP-029).
-        limit = {"maxUnavailable": 1} if component == STORAGE else {"minAvailable": section["replicas"] - 1}
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",

@@ -36,12 +36,12 @@ def to_toml(document: Mapping[str, Any]) -> str:
 
 
 def _top(workload: Mapping, unit: Unit, ordinal: int | None, peers: Sequence[str]) -> dict:
-    config, replication = workload.get("config") or {}, workload["replication"]
+    config, replication = workload["config"], workload["replication"]
     found: dict[str, Any] = {name: value for name, value in config.items() if name not in TABLES}
-    found.update(metadata_dir=METADATA_DIR, data_dir=data_dir(unit), replication_factor=replication["factor"])
-    if "consistency_mode" in replication:
-        found["consistency_mode"] = replication["consistency_mode"]
-    found["rpc_bind_addr"] = _bind("rpc")
+    found.update(
+        metadata_dir=METADATA_DIR, data_dir=data_dir(unit), replication_factor=replication["factor"], consistency_mode=replication["consistency_mode"],
+        rpc_bind_addr=_bind("rpc"),
+    )
     if address := unit.section.get("rpc_public_addr"):
         found["rpc_public_addr"] = address if ordinal is None else address.replace("{ordinal}", str(ordinal))
     if peers:
@@ -50,10 +50,10 @@ def _top(workload: Mapping, unit: Unit, ordinal: int | None, peers: Sequence[str
 
 
 def _tables(workload: Mapping, namespace: str) -> dict:
-    config = workload.get("config") or {}
+    config = workload["config"]
     found = {
-        "s3_api": {"s3_region": "garage", **(config.get("s3_api") or {}), "api_bind_addr": _bind("s3")},
-        "admin": {**(config.get("admin") or {}), "api_bind_addr": _bind("admin")},
+        "s3_api": {**config["s3_api"], "api_bind_addr": _bind("s3")},
+        "admin": {**config.get("admin", {}), "api_bind_addr": _bind("admin")},
     }
     if "s3_web" in config:
         found["s3_web"] = {**config["s3_web"], "bind_addr": _bind("web")}

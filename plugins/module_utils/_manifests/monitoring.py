@@ -19,7 +19,7 @@ _API = "monitoring.coreos.com/v1"
 
 def monitors(workload: Mapping, namespace: str) -> list[dict]:
     """ServiceMonitor and PrometheusRule, as far as they are set. Their kinds belong to the Prometheus operator."""
-    options, site = workload.get("monitoring") or {}, workload["name"]
+    options, site = workload["monitoring"], workload["name"]
     found = []
     if "service_monitor" in options:
         found.append(_object("ServiceMonitor", site, namespace, options["service_monitor"], {
@@ -38,7 +38,7 @@ def monitors(workload: Mapping, namespace: str) -> list[dict]:
 
 def dashboards(workload: Mapping, namespace: str) -> list[dict]:
     """The ConfigMap with the dashboard, when it is set."""
-    options, site = workload.get("monitoring") or {}, workload["name"]
+    options, site = workload["monitoring"], workload["name"]
     if "dashboard" not in options:
         return []
     named = metadata(namespace, f"{site}-dashboard", {**(options["dashboard"].get("labels") or DASHBOARD_LABELS), **selector(site)})

@@ -69,7 +69,7 @@ class Unit:
 
 def units(workload: Mapping) -> tuple[Unit, ...]:
     """The StatefulSets of a site: one for each storage node and each gateway beside storage, one for all edge gateways."""
-    storage, gateway = workload.get("storage"), workload.get("gateway")
+    storage, gateway = workload["storage"], workload["gateway"]
     found = [Unit(workload["name"], STORAGE, storage, index) for index in range(storage["replicas"])] if storage else []
     if gateway:
         ordinals = range(gateway["replicas"]) if storage else (None,)
@@ -96,7 +96,7 @@ def metadata(namespace: str, name: str, labels: Mapping, annotations: Mapping | 
 
 def secret_name(workload: Mapping) -> str:
     """The Secret with the credentials of a site."""
-    return (workload.get("credentials") or {}).get("secret") or f"{workload['name']}-garage"
+    return workload["credentials"]["secret"]
 
 
 def account_name(site: str) -> str:

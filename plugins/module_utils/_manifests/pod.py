@@ -31,7 +31,7 @@ PASSED = {
 
 def pod_template(workload: Mapping, unit: Unit, checksum: str) -> dict:
     """The pod template of a unit."""
-    pod = unit.section.get("pod") or {}
+    pod = unit.section["pod"]
     return {
         "metadata": {
             "labels": {**pod.get("labels", {}), **unit.labels},
@@ -56,7 +56,7 @@ def _spec(workload: Mapping, unit: Unit, pod: Mapping) -> dict:
     return {
         "serviceAccountName": pod.get("service_account_name") or account_name(unit.site),
         # Only discovery through Kubernetes talks to its API.
-        "automountServiceAccountToken": "kubernetes_discovery" in (workload.get("config") or {}),
+        "automountServiceAccountToken": "kubernetes_discovery" in workload["config"],
         "securityContext": pod.get("security_context", POD_SECURITY),
         "containers": [_container(workload, unit, pod), *pod.get("containers", ())],
         "volumes": [
@@ -71,12 +71,12 @@ def _spec(workload: Mapping, unit: Unit, pod: Mapping) -> dict:
 
 
 def _container(workload: Mapping, unit: Unit, pod: Mapping) -> dict:
-    config = workload.get("config") or {}
+    config = workload["config"]
     ports = [name for name in PORTS if name not in ("web", "k2v") or {"web": "s3_web", "k2v": "k2v_api"}[name] in config]
     return {
         "name": CONTAINER,
         "image": image_reference(workload["image"]),
-        **({"imagePullPolicy": workload["image"]["pull_policy"]} if "pull_policy" in workload["image"] else {}),
+        "imagePullPolicy": workload["image"]["pull_policy"],
         "command": ["/garage", "-c", f"{CONFIG_DIR}/{CONFIG_FILE}", "server"],
         "env": [*_environment(workload), *pod.get("env", ())],
         "ports": [{"name": name, "containerPort": PORTS[name], "protocol": "TCP"} for name in ports],

@@ -13,22 +13,22 @@ from .names import GATEWAY, PORTS, SERVICE, STORAGE, metadata, nodes_service, se
 
 def services(workload: Mapping, namespace: str) -> list[dict]:
     """A name for each pod, the S3 API, and the Admin API."""
-    site, config = workload["name"], workload.get("config") or {}
-    front = GATEWAY if workload.get("gateway") else STORAGE
+    site, config = workload["name"], workload["config"]
+    front = GATEWAY if workload["gateway"] else STORAGE
     public = ["s3", *(["web"] if "s3_web" in config else []), *(["k2v"] if "k2v_api" in config else [])]
     return [
         _service(namespace, site, nodes_service(site), "nodes", {
             # Nodes that are not ready must find one another too: none is ready before.
             "clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector(site), "ports": _ports(["rpc", "admin"]),
         }),
-        _front(namespace, site, workload[front].get("service") or {}, front, public),
+        _front(namespace, site, workload[front]["service"], front, public),
         _service(namespace, site, f"{site}-admin", "admin", {"type": "ClusterIP", "selector": selector(site), "ports": _ports(["admin"])}),
     ]
 
 
 def _front(namespace: str, site: str, options: Mapping, component: str, names: list[str]) -> dict:
     spec = {
-        "type": options.get("type", "ClusterIP"),
+        "type": options["type"],
         "selector": selector(site, component),
         "ports": _ports(names, options.get("node_ports", {})),
         **{field: options[option] for option, field in (

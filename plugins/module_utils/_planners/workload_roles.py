@@ -39,12 +39,12 @@ def capacity(unit: Unit) -> int:
     if "capacity" in section:
         return max(parse_size(section["capacity"]), LEAST_CAPACITY)
     sizes = [volume.size or UNKNOWN_SIZE for volume in volumes(unit) if volume.data and not volume.options.get("read_only")]
-    return max(sum(sizes) * (100 - section.get("capacity_reserve_percent", 0)) // 100, LEAST_CAPACITY)
+    return max(sum(sizes) * (100 - section["capacity_reserve_percent"]) // 100, LEAST_CAPACITY)
 
 
 def _role(workload: Mapping, unit: Unit, ordinal: int) -> dict:
     address = unit.section.get("rpc_public_addr")
-    tags = [*unit.section.get("tags", ()), *([RPC_ADDRESS_TAG + address.replace("{ordinal}", str(ordinal))] if address else [])]
+    tags = [*unit.section["tags"], *([RPC_ADDRESS_TAG + address.replace("{ordinal}", str(ordinal))] if address else [])]
     kind = {"capacity": capacity(unit)} if unit.component == STORAGE else {"gateway": True}
     return {"zone": workload["zone"], **kind, "tags": tags}
 
