@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from ._argspec_store import token_store_spec
+
 
 def connection_spec() -> dict:
     """Options of the doc fragment ``s3ops.garage.connection``; a test holds the two equal."""
@@ -90,8 +92,7 @@ def admin_token_spec() -> dict:
         "id": {"type": "str"},
         "scope": {"type": "list", "elements": "str"},
         "expiration": {"type": "str"},
-        "store": {"type": "dict", "options": {"path": {"type": "path", "required": True}}},
-        "credential_deletion_policy": {"type": "str", "choices": ["retain", "delete"], "default": "retain"},
+        **token_store_spec(),
     }
 
 

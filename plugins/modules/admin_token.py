@@ -10,19 +10,22 @@ module: admin_token
 short_description: Declare a token for the Admin API of a Garage cluster
 version_added: 0.1.0
 description:
-  - Creates, changes, rotates and deletes an admin token, and keeps its secret in a file.
+  - Creates, changes, rotates and deletes an admin token, and keeps its secret in a file, in a Secret of Kubernetes, or in HashiCorp Vault.
   - Garage shows the secret of a token once, when it makes it. So the secret is stored in the same run, and is the record of the token from then on.
     A stored token that the server accepts is adopted. One that the server does not know, as after a reset, is made anew.
   - A token that is on the server while its secret is not in the store is never replaced silently. The task fails with the kind
-    C(credential_lost) and names the file to restore.
-  - A run may break off anywhere. A token is made under the name C(<name> (pending <nonce>)), and a file O(store.path) with C(.intent) at its end
-    says so; the next run deletes that token, or goes on with it when its secret is stored already.
+    C(credential_lost) and names the place to restore.
+  - A run may break off anywhere. A token is made under the name C(<name> (pending <nonce>)), and a note beside the store, with C(intent) at the end
+    of its name, says so; the next run deletes that token, or goes on with it when its secret is stored already.
+  - Of two runs at once on one store one makes the token, and the other one finds it made. In a place that has no locks, such a note that is less
+    than a minute old is waited for.
   - Tokens from the configuration of the daemon can be looked at with M(s3ops.garage.admin_token_info) and cannot be changed.
 author:
   - The s3ops.garage contributors (@s3ops)
 extends_documentation_fragment:
   - s3ops.garage.connection
   - s3ops.garage.attributes
+  - s3ops.garage.store.token
 attributes:
   idempotent:
     details:
@@ -57,20 +60,6 @@ options:
     description:
       - When the token stops working, as a date and time with a zone (RFC 3339), for example V(2030-01-01T00:00:00Z), or V(never).
     type: str
-  store:
-    description:
-      - Where the secret is kept.
-      - A token that exists can be changed without it; its secret is not looked at then.
-    type: dict
-    suboptions:
-      path:
-        description:
-          - A file on the host where the module runs, in a folder that exists. It holds the token and nothing else, so it can be an
-            C(api_token_file), and has the mode 0600.
-          - A file that holds something else is left as it is, and the task fails.
-          - When the server does not have the token in it, the file is kept with C(.old) at its end as the new one takes its place.
-        type: path
-        required: true
   rotate:
     description:
       - Whether to make a new token in the place of the one there is. The new one is stored and tried before the old one is deleted.
@@ -78,13 +67,6 @@ options:
       - With O(id), note that the new token has another id.
     type: bool
     default: false
-  credential_deletion_policy:
-    description:
-      - What becomes of the file at O(store.path) with O(state=absent). V(retain) leaves it; it is of no use to anybody then.
-      - V(delete) removes it, unless it holds the secret of a token that is still there.
-    type: str
-    choices: [retain, delete]
-    default: retain
   return_secret:
     description:
       - Whether the result holds the whole token. It can only be returned when it is made in this run, or is in the store.
@@ -95,6 +77,8 @@ notes:
   - The calls it makes are C(ListAdminTokens), C(GetAdminTokenInfo), C(CreateAdminToken), C(UpdateAdminToken) and C(DeleteAdminToken), and with the
     stored token C(GetCurrentAdminTokenInfo), which every token may make. Garage before 2.1.0 does not have the last one, so the stored token
     cannot be tried there, and a warning says so.
+  - With C(GetClusterStatus) it is noted in the store to which cluster the token belongs. What is noted to belong to another one is left as it is, and
+    the task fails.
   - A node without a role in the layout knows no token but that of its configuration; use one that has a role.
 seealso:
   - module: s3ops.garage.admin_token_info
@@ -115,6 +99,15 @@ EXAMPLES = r"""
     scope: [Metrics]
     store:
       path: /etc/prometheus/garage-token
+
+- name: A token in a Secret of Kubernetes
+  s3ops.garage.admin_token:
+    name: backup
+    scope: [ListBuckets, GetBucketInfo]
+    store:
+      secret: garage-admin
+      namespace: backup
+      data_keys: {token: admin-token}
 
 - name: A new secret for it
   s3ops.garage.admin_token:
@@ -174,7 +167,7 @@ admin_token:
       elements: str
       sample: [CreateBucket, GetBucketInfo, ListBuckets]
     store:
-      description: Where its secret is kept. Null without O(store).
+      description: Where its secret is kept, by the options that say so. Null without O(store).
       type: dict
       sample: {path: /etc/garage/ci-token}
     secret_token:

@@ -284,17 +284,88 @@ options:
         description: When the token stops working, as a date and time with a zone (RFC 3339), or V(never).
         type: str
       store:
-        description: Where the secret is kept. A token that exists can be changed without it; its secret is not looked at then.
+        description:
+          - Where the secret is kept, one of O(admin_tokens[].store.path), O(admin_tokens[].store.secret) and O(admin_tokens[].store.hashi_vault).
+          - A plain file holds the token and nothing else, so it can be an C(api_token_file). Elsewhere it is called C(token).
+          - What holds something else is left as it is, and the task fails.
+          - When the server does not have the token in it, that is kept beside it, with C(old) at the end of the name, as the new one takes its place.
+          - A token that exists can be changed without it; its secret is not looked at then.
         type: dict
         suboptions:
           path:
-            description: A file on the host where the module runs, in a folder that exists; each token has one of its own. An absolute path.
+            description:
+              - A file on the host where the module runs, in a folder that exists; an absolute path. It has the mode 0600.
+              - The note of its cluster stands in a hidden file beside it, with C(.garage) at its end.
             type: path
-            required: true
+          vault_password:
+            description: With O(admin_tokens[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs ansible-core
+              where the module runs.
+            type: str
+          vault_password_file:
+            description: A file that holds this password.
+            type: path
+          secret:
+            description:
+              - The name of a Secret of Kubernetes. It needs the Python library C(kubernetes).
+              - A Secret that does not have the label C(app.kubernetes.io/managed-by=s3ops.garage) is read and never written to.
+            type: str
+          namespace:
+            description: The namespace of O(admin_tokens[].store.secret), which needs it.
+            type: str
+          kubeconfig:
+            description: For O(admin_tokens[].store.secret), the file by which the Kubernetes API is found; otherwise it is found as by C(kubectl),
+              or as in a pod.
+            type: path
+          context:
+            description: The context in that file.
+            type: str
+          hashi_vault:
+            description: A secret in the KV engine, version 2, of HashiCorp Vault or OpenBao. It needs the Python library C(hvac).
+            type: dict
+            suboptions:
+              url:
+                description: The address of the server.
+                type: str
+                required: true
+              path:
+                description: The path of the secret in its engine.
+                type: str
+                required: true
+              mount_point:
+                description: Where the engine is mounted.
+                type: str
+                default: secret
+              token:
+                description: The token for it; that of the environment variable E(VAULT_TOKEN) where it is left out.
+                type: str
+              namespace:
+                description: The namespace of the server.
+                type: str
+              ca_path:
+                description: A file with the certificates of those who may have signed that of the server.
+                type: path
+          data_keys:
+            description: What the values are called in the store, where they shall not have their usual names. An empty name leaves a value out.
+            type: dict
+          extra_data:
+            description: Further texts for the store by their names. They are shown with C(-vvv); a task with secret ones needs C(no_log=true).
+            type: dict
+          labels:
+            description: Labels of O(admin_tokens[].store.secret). Those that others have put there stay.
+            type: dict
+          annotations:
+            description: Annotations of O(admin_tokens[].store.secret). Those that others have put there stay.
+            type: dict
+          take_over:
+            description: Whether to put the credential also where that of another cluster is, as when this one was built anew. It is refused
+              otherwise.
+            type: bool
+            default: false
       credential_deletion_policy:
         description:
-          - What becomes of the file at O(admin_tokens[].store.path) with O(admin_tokens[].state=absent). V(retain) leaves it, V(delete) removes it
-            unless it holds the secret of a token that is still there.
+          - What becomes of what is in O(admin_tokens[].store) with O(admin_tokens[].state=absent). V(retain) leaves it; it is of no use to anybody
+            then.
+          - V(delete) removes it, unless it holds the credential of something that is still there.
         type: str
         choices: [retain, delete]
         default: retain

@@ -53,7 +53,7 @@ LAYERS = {
     "waiter": Layer(("module_utils/_waiter.py",), ("errors",)),
     "executor": Layer(("module_utils/_executor.py",), (*DATA, "planners", "client")),
     "readers": Layer(("module_utils/_readers/*.py",), (*DATA, "planners", "client", "waiter", "executor", "readers")),
-    "argspec": Layer(("module_utils/_argspec.py",), pure=True),
+    "argspec": Layer(("module_utils/_argspec*.py",), ("argspec",), pure=True),
     "runner": Layer(("module_utils/_runner.py",), BELOW_RUNNER, ("ansible",)),
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
     "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers", "jobs")),
