@@ -54,7 +54,7 @@ def _deleted(cluster: Cluster) -> Iterator[list[str]]:
         left = {item.metadata.name for item in core.list_namespace().items} & set(names)
         return f"left are {sorted(left)}" if left else None
 
-    wait_until("the end of the namespaces", missing, END_LIMIT_SECONDS)
+    wait_until("the end of the namespaces", missing, END_LIMIT_SECONDS, pause=0.5)
 
 
 @pytest.fixture

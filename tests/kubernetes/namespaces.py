@@ -13,10 +13,14 @@ from kubernetes.stream import stream
 
 from tools.cluster.forward import Forwards
 from tools.cluster.state import Cluster
-from tools.cluster.storage import RESTORE_GROUP, RESTORE_KIND, RESTORE_VERSION, Folders
+from tools.cluster.storage import RESTORE_GROUP, RESTORE_KIND, RESTORE_PLURAL, RESTORE_VERSION, Folders
+from tools.testbed.errors import SetupError
 from tools.testbed.waiting import wait_until
 
 LIMIT_SECONDS = 180.0
+# Each look is a request to a server that has two cores with everything else.
+PAUSE_SECONDS = 0.2
+FINAL_PHASES = {"Succeeded", "Failed"}
 LOG_LINES_SHOWN = 20
 ADMIN_PORT = 3903
 
@@ -59,18 +63,33 @@ class Namespace:
 
     def wait(self, what: str, missing: Callable[[], str | None], limit: float = LIMIT_SECONDS) -> None:
         """Call `missing` until it returns None. Raises SetupError with its last answer."""
-        wait_until(what, missing, limit)
+        wait_until(what, missing, limit, PAUSE_SECONDS)
 
     def wait_pod(self, name: str, *phases: str) -> client.V1Pod:
-        """Wait until a pod is in one of these phases; `Ready` stands for running and ready."""
+        """Wait until a pod is in one of these phases; `Ready` stands for running and ready.
+
+        Raises SetupError, at once when it can come to none of them any more.
+        """
 
         def missing() -> str | None:
             pod = self.pod(name)
             ready = any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions or [])
-            return None if pod.status.phase in phases or (ready and "Ready" in phases) else pod_state(pod)
+            if pod.status.phase in phases or (ready and "Ready" in phases):
+                return None
+            if pod.status.phase in FINAL_PHASES:
+                raise SetupError(f"pod {name} is not {' or '.join(phases)}: {pod_state(pod)}")
+            return pod_state(pod)
 
         self.wait(f"pod {name} to be {' or '.join(phases)}", missing)
         return self.pod(name)
+
+    def wait_pod_gone(self, name: str) -> None:
+        """Wait until a deleted pod is no more."""
+
+        def missing() -> str | None:
+            return "it is still there" if name in [pod.metadata.name for pod in self.pods()] else None
+
+        self.wait(f"pod {name} to go", missing)
 
     def wait_claim(self, name: str) -> client.V1PersistentVolumeClaim:
         """Wait until a claim is bound."""
@@ -100,7 +119,7 @@ class Namespace:
             **options,
         )
         running.run_forever(timeout=LIMIT_SECONDS)
-        return Ended(running.returncode, running.read_stdout(timeout=1) or "", running.read_stderr(timeout=1) or "")
+        return Ended(running.returncode, running.read_stdout(timeout=0) or "", running.read_stderr(timeout=0) or "")
 
     def url(self, pod: str, port: int) -> str:
         """A URL on which this machine reaches a port of a pod, as long as the pod lives."""
@@ -123,17 +142,14 @@ class Namespace:
 
     def create_group_restore(self, name: str, snapshot: str) -> dict[str, str]:
         """An object that claims may name as their source; returns the `dataSourceRef` that does."""
-        self.create_custom(name, {"snapshot": snapshot})
-        return {"apiGroup": RESTORE_GROUP, "kind": RESTORE_KIND, "name": name}
-
-    def create_custom(self, name: str, spec: dict[str, Any]) -> None:
         body = {
             "apiVersion": f"{RESTORE_GROUP}/{RESTORE_VERSION}",
             "kind": RESTORE_KIND,
             "metadata": {"name": name},
-            "spec": spec,
+            "spec": {"snapshot": snapshot},
         }
-        self.custom.create_namespaced_custom_object(RESTORE_GROUP, RESTORE_VERSION, self.name, "grouprestores", body)
+        self.custom.create_namespaced_custom_object(RESTORE_GROUP, RESTORE_VERSION, self.name, RESTORE_PLURAL, body)
+        return {"apiGroup": RESTORE_GROUP, "kind": RESTORE_KIND, "name": name}
 
     def delete(self) -> None:
         """Ask for its end, without waiting for it."""

@@ -37,6 +37,7 @@ STORAGE_CLASS_VARIABLE = "GARAGE_TEST_STORAGE_CLASS"
 IMAGE_VARIABLE = "GARAGE_TEST_IMAGE"
 KIND_VARIABLE = "GARAGE_TEST_CLUSTER"
 READY_LIMIT_SECONDS = 240.0
+READY_PAUSE_SECONDS = 0.2
 END_LIMIT_SECONDS = 30.0
 CONFLICT = 409
 # Namespaces of the tests; those of a run that was killed are found by it.
@@ -180,7 +181,7 @@ def missing(cluster: Cluster) -> str | None:
 
 
 def _wait_ready(cluster: Cluster) -> None:
-    wait_until("the cluster", lambda: _not_ready(cluster), READY_LIMIT_SECONDS)
+    wait_until("the cluster", lambda: _not_ready(cluster), READY_LIMIT_SECONDS, READY_PAUSE_SECONDS)
 
 
 def _not_ready(cluster: Cluster) -> str | None:

@@ -14,7 +14,9 @@ LIMIT_SECONDS = 60.0
 PAUSE_SECONDS = 0.02
 
 
-def wait_until(what: str, missing: Callable[[], str | None], limit: float = LIMIT_SECONDS) -> None:
+def wait_until(
+    what: str, missing: Callable[[], str | None], limit: float = LIMIT_SECONDS, pause: float = PAUSE_SECONDS
+) -> None:
     """Call `missing` until it returns None; it returns what is still missing otherwise.
 
     Raises SetupError with the last answer after `limit` seconds.
@@ -23,4 +25,4 @@ def wait_until(what: str, missing: Callable[[], str | None], limit: float = LIMI
     while (seen := missing()) is not None:
         if time.monotonic() > deadline:
             raise SetupError(f"{what}: not reached within {limit:g} s ({seen})")
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(pause)
