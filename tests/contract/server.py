@@ -146,17 +146,17 @@ class OverHttp(Server):
 
     def __init__(self, version: Version, description: dict, cluster: Any) -> None:
         super().__init__(version, description, cluster.token)
-        self._cluster = cluster
+        self.cluster = cluster
         self._session = requests.Session()
         self._session.trust_env = False
 
     @property
     def node_id(self) -> str:
-        return self._cluster.node_ids[0]
+        return self.cluster.node_ids[0]
 
     def send(self, method: str, path: str, query: str = "", body: bytes | None = None, authorization: str | None = None) -> Answer:
         headers = {} if authorization is None else {"Authorization": authorization.encode("utf-8")}
-        answer = self._session.request(method, f"{self._cluster.api_url}{path}{'?' if query else ''}{query}", data=body, headers=headers, timeout=60)
+        answer = self._session.request(method, f"{self.cluster.api_url}{path}{'?' if query else ''}{query}", data=body, headers=headers, timeout=60)
         if answer.headers.get("Content-Type") == "application/json":
             return Answer(answer.status_code, answer.json())
         return Answer(answer.status_code, answer.text)
@@ -174,7 +174,7 @@ class OverHttp(Server):
     def _s3(self, key: dict) -> Any:
         config = botocore.config.Config(s3={"addressing_style": "path"}, proxies={}, retries={"total_max_attempts": 1},
                                         request_checksum_calculation="when_required")
-        return boto3.client("s3", endpoint_url=self._cluster.s3_url, region_name="garage", aws_access_key_id=key["accessKeyId"],
+        return boto3.client("s3", endpoint_url=self.cluster.s3_url, region_name="garage", aws_access_key_id=key["accessKeyId"],
                             aws_secret_access_key=key["secretAccessKey"], config=config)
 
 
