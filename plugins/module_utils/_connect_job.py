@@ -12,6 +12,7 @@ from typing import Any
 
 from ._client import Client
 from ._errors import ApiError, InputError, NotConnected, TransportError, Unavailable, WaitTimeout
+from ._executor import after_writing
 from ._models.cluster import ClusterStatus
 from ._models.peer import Peer, parse_peers
 from ._plan import Plan, difference
@@ -108,8 +109,9 @@ def _tell(side: Side) -> dict[Peer, str]:
 def _connect(client: Client, peers: tuple[Peer, ...], again: bool) -> dict[Peer, str]:
     if not peers:
         return {}
+    plan = plan_connect(OUR_NODE, peers)
+    (call,) = plan.calls
     try:
-        (call,) = plan_connect(OUR_NODE, peers).calls
         answers = client.call(call.endpoint, body=call.body)
     except (TransportError, Unavailable) as error:
         left = _not_up(client, dict.fromkeys(peers, error.message))
@@ -121,7 +123,8 @@ def _connect(client: Client, peers: tuple[Peer, ...], again: bool) -> dict[Peer,
     said = dict.fromkeys(peers, "the server did not say what became of it")
     for peer, answer in zip(peers, answers):
         said[peer] = None if answer.get("success") else _line(answer.get("error") or "no reason was given")
-    return _not_up(client, said)
+    with after_writing(plan.would):
+        return _not_up(client, said)
 
 
 def _not_up(client: Client, said: Mapping[Peer, str | None]) -> dict[Peer, str]:

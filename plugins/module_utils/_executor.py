@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
@@ -188,6 +189,16 @@ def send(client: Client, call: Call, answers: dict[str, Any], done: list[str]) -
     if call.binds:
         answers[call.binds] = answer
     _check_answer(call, answer)
+
+
+@contextmanager
+def after_writing(done: Iterable[str]) -> Iterator[None]:
+    """Let an error that comes after a write, as of a read that was to see it, say what was done."""
+    try:
+        yield
+    except GarageError as error:
+        error.done = error.done or tuple(done)
+        raise
 
 
 def _shown_in_part(task: Task, snapshot: Any) -> Any:

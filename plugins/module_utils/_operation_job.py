@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ._client import Client
 from ._errors import GarageError, WaitTimeout
-from ._executor import Run
+from ._executor import Run, after_writing
 from ._models.node_answers import NodeAnswers
 from ._plan import Plan
 from ._planners._gate import awaiting_note, refuse_when_awaiting, writer_result
@@ -37,6 +38,16 @@ def act(plan: Plan, client: Client, check: bool) -> dict[str, Any]:
     return run.answers
 
 
+@contextmanager
+def _launched_once() -> Iterator[None]:
+    """A run that waits for what it launched must not be told to be run again: that would launch it again."""
+    try:
+        yield
+    except WaitTimeout as error:
+        error.hint = "see s3ops.garage.worker_info for how far it is; running this again launches it again"
+        raise
+
+
 def on_nodes(plan: Plan, params: Mapping, context: Any, show: Any = lambda answer: {"answer": answer}) -> dict:
     """The result of an operation on nodes: a row for each, and the nodes that did not do it (failed unless tolerated)."""
     client = context.client()
@@ -53,7 +64,8 @@ def repair(plan: Plan, params: Mapping, context: Any) -> dict:
     newest = _newest_worker(client, params) if waits else {}
     result = on_nodes(plan, params, context, lambda answer: {})
     if waits:
-        wait_until(lambda: _unfinished(client, params, newest), plan.would[0], params["wait_timeout"], params["wait_sleep"])
+        with after_writing(plan.would), _launched_once():
+            wait_until(lambda: _unfinished(client, params, newest), plan.would[0], params["wait_timeout"], params["wait_sleep"])
     return result
 
 
@@ -78,8 +90,10 @@ def set_variables(params: Mapping, context: Any) -> dict:
     said = NodeAnswers({id: None for answer in answers.values() for id in answer.success},
                        {id: text for answer in answers.values() for id, text in answer.errors.items()})
     judge(client, said, "set worker variables", params["tolerate_node_errors"], done)
-    shown = plan.after if context.check or not plan.calls else {id: {name: have[name] for name in wanted}
-                                                                for id, have in read_variables(client, params).success.items()}
+    shown = plan.after
+    if plan.calls and not context.check:
+        with after_writing(done):
+            shown = {id: {name: have[name] for name in wanted} for id, have in read_variables(client, params).success.items()}
     return {"changed": plan.changed if context.check else bool(done), "nodes": [{"id": id, "variables": values} for id, values in shown.items()],
             "diff": plan.diff, "actions": list(plan.would)}
 

@@ -36,6 +36,7 @@ class Fault(Enum):
     UNAVAILABLE_AFTER = "unavailable_after"
     GARBAGE_BEFORE = "garbage_before"
     GARBAGE_AFTER = "garbage_after"
+    TOO_SLOW_AFTER = "too_slow_after"
 
     @property
     def acts(self) -> bool:
@@ -109,6 +110,8 @@ class FakeTransport:
             self._act(method, path, query, body)
         if fault is Fault.CUT_HALFWAY and label == "CreateBucket":
             self._act(method, path, query, {})
+        if fault is Fault.TOO_SLOW_AFTER:
+            raise TransportError(f"{label} at {self.url}: no answer within 60 s", sent=True, endpoint=label)
         if fault is Fault.REFUSED:
             raise TransportError(f"{label} at {self.url}: Connection refused", sent=False, endpoint=label)
         if fault in (Fault.CUT_BEFORE, Fault.CUT_AFTER, Fault.CUT_HALFWAY):
