@@ -59,6 +59,78 @@ _value:
       description: C(storage), C(storage_with_gateways), C(edge_gateways) or C(handle).
       type: str
       sample: handle
+    kubernetes:
+      description: Where the workload lives, with null for what is not set; null for a management handle.
+      type: dict
+      sample: {namespace: garage, kubeconfig: null, context: null, create_namespace: true, cluster_domain: cluster.local}
+    workload:
+      description:
+        - What the nodes of the site are made of; null for a management handle. The sections of the site file with their defaults, in plain data.
+        - It may hold provided secrets, in C(credentials).
+      type: dict
+      contains:
+        name:
+          description: Name of the site.
+          type: str
+          sample: paris
+        zone:
+          description: Zone of its nodes.
+          type: str
+          sample: paris
+        shape:
+          description: As above.
+          type: str
+          sample: storage
+        image:
+          description: Section C(image).
+          type: dict
+          sample: {repository: docker.io/dxflrs/garage, tag: v2.5.0, pull_policy: IfNotPresent, pull_secrets: []}
+        replication:
+          description: Section C(replication); for gateways that serve another site of the inventory, filled up from that site.
+          type: dict
+          sample: {factor: 3, consistency_mode: consistent}
+        config:
+          description: Section C(config).
+          type: dict
+          sample: {db_engine: lmdb, s3_api: {s3_region: garage}}
+        credentials:
+          description:
+            - Section C(credentials) with the name of the Secret.
+            - C(rpc_secret_from) tells the site that gateways have their RPC secret from, its Secret, and where that lies.
+          type: dict
+          sample: {secret: paris-garage}
+        storage:
+          description: Section C(storage), null when there is none.
+          type: dict
+          sample: {replicas: 3, metadata: {size: 10Gi}, data: {size: 100Gi}, capacity_reserve_percent: 0, tags: [], pod: {}, service: {type: ClusterIP}}
+        gateway:
+          description: Section C(gateway), null when there is none.
+          type: dict
+          sample: null
+        monitoring:
+          description: Section C(monitoring).
+          type: dict
+          sample: {}
+        restore_kind:
+          description:
+            - What group sources bring back. C(storage) is C(identity), C(data_only), C(metadata_only) or C(none), C(gateway) is C(identity)
+              or C(none).
+          type: dict
+          sample: {storage: identity, gateway: none}
+        restore_meaning:
+          description: The same in words.
+          type: list
+          elements: str
+          sample: ["storage is restored: nodes come back with their identities, their metadata and their data"]
+        warnings:
+          description: What is valid and yet worth a word, each with its path.
+          type: list
+          elements: str
+          sample: []
+    admin:
+      description: Section C(admin) with its defaults; null for a management handle.
+      type: dict
+      sample: {transport: auto, validate_certs: true, timeout: 60, retries: 3, retry_delay: 1}
     site_role:
       description: C(writer), C(follower), or null when nothing says; null behaves as writer.
       type: str

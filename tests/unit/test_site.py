@@ -63,7 +63,8 @@ def test_accepted(site: dict) -> None:
 
 
 @mark.requirement("MH-12")
-@mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1, "metadata": {"size": "1Gi"}}}, {**STORAGE, "image": {"tag": "v2.4.1"}}, EDGE])
+@mark.parametrize("site", [STORAGE, {**STORAGE, "gateway": {"replicas": 1, "metadata": {"size": "1Gi"}}}, {**STORAGE, "image": {"tag": "v2.4.1"}},
+                           EDGE])
 def test_shapes_with_a_workload_are_accepted(site: dict) -> None:
     assert faults(site) == []
 
@@ -441,4 +442,5 @@ def test_purging_a_tenancy_needs_an_owner_and_is_told_with_its_path():
     assert [fault for fault in site_faults(site, {}, None) if fault.startswith("garage_site.tenancy.purge_keys: needs owner.prefix")]
     site["tenancy"]["owner"] = {"prefix": "paris-"}
     assert site_faults(site, {}, None) == []
-    assert normal_site(site, {}, None)["tenancy"] == {"keys": [], "buckets": [], "admin_tokens": [], "purge_keys": True, "owner": {"prefix": "paris-"}}
+    assert normal_site(site, {}, None)["tenancy"] == {"keys": [], "buckets": [], "admin_tokens": [], "purge_keys": True,
+                                                      "owner": {"prefix": "paris-"}}
