@@ -14,7 +14,7 @@ description:
   - Refuses what cannot be done to live volumes and nodes. Nothing is sent anywhere.
 author:
   - The s3ops.garage contributors (@s3ops)
-positional: live, changed, removable
+positional: live, changed, removable, major_upgrade
 options:
   _input:
     description:
@@ -39,6 +39,11 @@ options:
     type: list
     elements: str
     default: []
+  major_upgrade:
+    description:
+      - Whether Garage may become one of another major version, whose release notes say what to do before.
+    type: bool
+    default: false
 seealso:
   - plugin: s3ops.garage.workload_objects
     plugin_type: filter

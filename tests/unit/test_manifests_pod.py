@@ -103,6 +103,7 @@ def test_the_default_pod_is_restricted():
     assert all("hostPort" not in port for port in container["ports"])
 
 
+@pytest.mark.requirement("FC-109", "TD-40")
 def test_secrets_are_referred_to_and_nowhere_else():
     secrets = {"rpc_secret": "5ec2e7" * 10, "admin_token": "admin-5ec2e7", "metrics_token": "metrics-5ec2e7"}
     site = workload("storage_with_gateways", credentials={"secret": "kept", **secrets}, monitoring={"service_monitor": {"interval": "30s"}})

@@ -91,6 +91,7 @@ def test_a_node_without_its_statefulset_but_with_its_pod_is_rolled():
     assert (plan["create"], names(plan["roll"])) == ([], ["paris-storage-1"])
 
 
+@pytest.mark.requirement("FC-101", "OP-014")
 def test_volumes_grow_by_patches_and_new_templates():
     live = live_of(made(storage={"replicas": 2}))
     plan = plan_workload(made(storage={"replicas": 2, "data": {"size": "20Gi"}}), live)
@@ -134,7 +135,7 @@ def test_a_label_that_is_taken_back_changes_the_template_alone():
 
 # what is refused
 
-@pytest.mark.requirement("VG-21", "VG-34", "OP-014")
+@pytest.mark.requirement("VG-21", "VG-34", "OP-014", "FC-101")
 @pytest.mark.parametrize(("before", "after", "text"), [
     ({}, {"data_source_ref": source("data-group")},
      "claim data-paris-storage-0-0 was made with no source, the site file says GroupRestore.restore.example.org data-group"),
@@ -198,6 +199,19 @@ def test_what_no_node_takes_by_a_restart_is_refused(sections, text):
     plan = plan_workload(made(**sections), live_of(made()))
     assert len(plan["faults"]) == 3
     assert all(text in fault for fault in plan["faults"])
+
+
+@pytest.mark.requirement("FC-112")
+@pytest.mark.parametrize(("before", "after", "refused"), [
+    ("v2.5.0", "v3.0.0", True), ("v3.0.0", "v2.5.0", True), ("v2.3.0", "v2.5.0", False), ("v2.5.0", "nightly", False),
+])
+def test_another_major_version_is_refused_unless_it_is_confirmed(before, after, refused):
+    image = {"repository": "example.org:5000/garage", "pull_policy": "IfNotPresent"}
+    live = live_of(made(storage={"replicas": 1}, image={**image, "tag": before}))
+    wanted = made(storage={"replicas": 1}, image={**image, "tag": after})
+    faults = plan_workload(wanted, live)["faults"]
+    assert [fault.split(":5000/")[1].split(",")[0] for fault in faults] == ([f"garage:{before}"] if refused else [])
+    assert plan_workload(wanted, live, major_upgrade=True)["faults"] == []
 
 
 @pytest.mark.parametrize(("phase", "text"), [

@@ -23,25 +23,26 @@ FROZEN = {
 }
 
 
-def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = ()) -> dict:
+def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = (), major_upgrade: bool = False) -> dict:
     """What to do so that a site's workload becomes ``wanted`` (the result of ``objects``).
 
     ``live``: lists of what carries the labels of the site, as the Kubernetes API gives it: ``statefulsets``, ``claims``, ``pods``, ``objects`` (any
     other kind). ``changed``: StatefulSets that a dry run of ``wanted`` would change. ``removable``: pods that the cluster does not need any more.
+    ``major_upgrade``: Garage may become one of another major version.
 
     The result: ``faults`` and ``warnings``; ``create`` (nodes to make at once), ``roll`` (nodes to change one by one) and ``same`` (names);
     ``patch_claims`` (patches, before all else); ``recreate`` (StatefulSets to delete with their pods left alone, before they are applied again);
     ``hold`` ({name, pods, reason}: to be removed, still needed); ``remove`` (objects to delete); ``claims_left`` (names of claims that no wanted
     and no held node has; never deleted unasked); ``pending_claims`` ({name, source, text}).
     """
-    return _Planner(wanted, live, set(changed), set(removable)).plan()
+    return _Planner(wanted, live, set(changed), set(removable), major_upgrade).plan()
 
 
 class _Planner:
-    def __init__(self, wanted: Mapping, live: Mapping, changed: set[str], removable: set[str]) -> None:
+    def __init__(self, wanted: Mapping, live: Mapping, changed: set[str], removable: set[str], major_upgrade: bool) -> None:
         own = wanted["shared"][0]["metadata"]
         self.site, self.namespace = own["labels"][INSTANCE], own["namespace"]
-        self.wanted, self.changed, self.removable = wanted, changed, removable
+        self.wanted, self.changed, self.removable, self.major_upgrade = wanted, changed, removable, major_upgrade
         self.sets = {name: item for name, item in _by_name(live["statefulsets"]).items()
                      if self._is_mine(item) and is_object_name(self.site, "StatefulSet", name)}
         self.claims = _by_name(live["claims"])
@@ -153,6 +154,8 @@ class _Planner:
                 yield from claim_faults(name, wanted, live)
         if live_set := self.sets.get(node["name"]):
             yield from _volume_faults(node["name"], node["objects"][1], live_set)
+            if not self.major_upgrade:
+                yield from _version_faults(node["name"], node["objects"][1], live_set)
         live_map = next((item for item in self.objects if _kind_name(item) == ("ConfigMap", node["name"])), None)
         if live_map:
             yield from _frozen_faults(node["name"], node["objects"][0], live_map)
@@ -179,6 +182,14 @@ def _volume_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
             yield f"volume {name} of node {node} lies at {live_paths[name]} and would move to {paths[name]}, where Garage would not find its blocks"
 
 
+def _version_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
+    images = [_garage(item)["image"] for item in (wanted, live)]
+    own, found = (re.search(r":v?([0-9]+)\.", image) for image in images)
+    if own and found and own[1] != found[1]:
+        yield (f"node {node} runs {images[1]}, the site file says {images[0]}: all nodes change to another major version together, by the steps of its"
+               " release notes; prepare them, then confirm that it is a major upgrade")
+
+
 def _frozen_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
     texts = ["\n".join((item.get("data") or {}).values()) for item in (wanted, live)]
     for key, way in FROZEN.items():
@@ -188,8 +199,12 @@ def _frozen_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
 
 
 def _mount_paths(stateful_set: Mapping) -> dict[str, str]:
-    containers = [item for item in stateful_set["spec"]["template"]["spec"]["containers"] if item["name"] == CONTAINER]
-    return {mount["name"]: mount["mountPath"] for container in containers for mount in container.get("volumeMounts", ())}
+    return {mount["name"]: mount["mountPath"] for mount in _garage(stateful_set)["volumeMounts"]}
+
+
+def _garage(stateful_set: Mapping) -> Mapping:
+    """The container that runs Garage."""
+    return next(item for item in stateful_set["spec"]["template"]["spec"]["containers"] if item["name"] == CONTAINER)
 
 
 def _templates(stateful_set: Mapping) -> Sequence[Mapping]:
