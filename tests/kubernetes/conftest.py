@@ -15,12 +15,15 @@ import urllib3
 from kubernetes import client
 
 from tests.kubernetes.namespaces import Namespace
-from tools.cluster import provider
+from tools.cluster import local, namespaces, provider
 from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
 MakeNamespace = Callable[..., Namespace]
 END_LIMIT_SECONDS = 180.0
+# Of a local cluster there can be a second one beside the one in use, so that its beginning and end can be tested.
+_NO_LOCAL = local.unavailable()
+collect_ignore = ["test_local_cluster.py"] if _NO_LOCAL else []
 _NAMESPACES = pytest.StashKey[list[Namespace]]()
 
 
@@ -67,7 +70,7 @@ def make_namespace(
 
     def make(name: str = "test", labels: dict[str, str] | None = None) -> Namespace:
         full = f"{name}-{secrets.token_hex(3)}"
-        metadata = {"name": full, "labels": {provider.NAMESPACE_LABEL: "true"} | (labels or {})}
+        metadata = {"name": full, "labels": {namespaces.LABEL: namespaces.owner()} | (labels or {})}
         core.create_namespace({"metadata": metadata})
         made.append(Namespace(cluster, full))
         return made[-1]
@@ -82,6 +85,11 @@ def make_namespace(
 def namespace(make_namespace: MakeNamespace) -> Namespace:
     """An empty namespace of this test alone."""
     return make_namespace()
+
+
+def pytest_report_header() -> str | None:
+    """What is not tested here, and why."""
+    return f"beginning and end of a local cluster: not tested here: {_NO_LOCAL}" if _NO_LOCAL else None
 
 
 @pytest.hookimpl(wrapper=True)

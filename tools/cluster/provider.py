@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import urllib3
-from kubernetes import client, utils
+from kubernetes import client
 
 from tools.check.paths import ROOT
-from tools.cluster import images, kind, local, packages, storage
+from tools.cluster import images, kind, local, namespaces, packages, storage
 from tools.cluster.state import STATE_FILE, Cluster, default_home
 from tools.testbed.cache import Say, held
 from tools.testbed.errors import SetupError
@@ -39,9 +39,6 @@ KIND_VARIABLE = "GARAGE_TEST_CLUSTER"
 READY_LIMIT_SECONDS = 240.0
 READY_PAUSE_SECONDS = 0.2
 END_LIMIT_SECONDS = 30.0
-CONFLICT = 409
-# Namespaces of the tests; those of a run that was killed are found by it.
-NAMESPACE_LABEL = "s3ops-garage-test"
 
 
 class Unavailable(SetupError):
@@ -68,7 +65,10 @@ def choose(say: Say) -> str:
 
 
 def up(keep: bool, home: Path | None = None, say: Say = say_on_stderr) -> Cluster:
-    """The running cluster, started when there is none. Raises Unavailable or SetupError; nothing runs then."""
+    """The running cluster, started when there is none; `keep`: also when no test run uses it any more.
+
+    Raises Unavailable or SetupError; nothing runs then.
+    """
     home = home or default_home()
     with held(home.with_name(home.name + ".lock"), "a cluster", say):
         found = Cluster.find(home)
@@ -102,6 +102,8 @@ def used(home: Path | None = None, say: Say = say_on_stderr) -> Iterator[Cluster
         fcntl.flock(users, fcntl.LOCK_SH)
         cluster = up(keep=False, home=home, say=say)
         try:
+            if left := namespaces.remove_left(cluster.api()):
+                say(f"deleting what a dead test run left: {', '.join(left)}")
             yield cluster
         finally:
             if _is_last(users.fileno()) and not (Cluster.find(home) or cluster).keep:
@@ -165,6 +167,8 @@ def _end(cluster: Cluster) -> None:
         kind.stop(cluster.home, cluster.record)
     elif cluster.kind == "local":
         local.stop(cluster.home, cluster.record)
+    else:
+        storage.uninstall(cluster.api(), cluster.record.get("objects", []))
     shutil.rmtree(cluster.home / "storage", ignore_errors=True)
     (cluster.home / "storage.log").unlink(missing_ok=True)
     (cluster.home / STATE_FILE).unlink()
@@ -202,12 +206,7 @@ def _not_ready(cluster: Cluster) -> str | None:
 def _set_up_storage(cluster: Cluster) -> None:
     if not cluster.storage_folder:
         return
-    for definition in storage.objects():
-        try:
-            utils.create_from_dict(cluster.api(), definition)
-        except utils.FailToCreateError as refused:
-            if any(each.status != CONFLICT for each in refused.api_exceptions):
-                raise
+    cluster.remember({"objects": storage.install(cluster.api())})
     with open(cluster.home / "storage.log", "ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", "tools.cluster.storage", str(cluster.home)],

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import urllib3
-from kubernetes import client
+from kubernetes import client, utils
 
 from tools.cluster.state import Cluster
 from tools.testbed.errors import SetupError
@@ -188,6 +188,28 @@ def objects() -> list[dict[str, Any]]:
             },
         },
     ]
+
+
+def install(api: client.ApiClient) -> list[str]:
+    """Create what the cluster must know; the names of what was not there before."""
+    created = []
+    for definition in objects():
+        try:
+            utils.create_from_dict(api, definition)
+            created.append(definition["metadata"]["name"])
+        except utils.FailToCreateError as refused:
+            if any(each.status != CONFLICT for each in refused.api_exceptions):
+                raise
+    return created
+
+
+def uninstall(api: client.ApiClient, created: list[str]) -> None:
+    """Take away again what install() has created."""
+    for name in created:
+        if name == STORAGE_CLASS:
+            client.StorageV1Api(api).delete_storage_class(name)
+        else:
+            client.ApiextensionsV1Api(api).delete_custom_resource_definition(name)
 
 
 def _volume(name: str, path: str, claim: Any) -> dict[str, Any]:
