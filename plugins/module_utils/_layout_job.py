@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ._client import Client
+from ._connection import together
 from ._errors import GarageError, PlanError, StaleVersion, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.layout import LayoutSpec
+from ._models.layout_record import moved, moved_note, read_record, record_of
 from ._plan import Call
 from ._planners._gate import refuse_when_awaiting, writer_result
 from ._planners.layout import (
@@ -33,7 +35,7 @@ from ._readers.layout import preview_result, read_layout, wait_settled
 
 def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, dict]:
     """The outcome of converging the layout, and the keys a result has beside it."""
-    spec = LayoutSpec.from_params(params, follower=client.site_role == "follower")
+    spec, record = together(lambda: LayoutSpec.from_params(params, follower=client.site_role == "follower"), lambda: read_record(params["record"]))
     if check and params["wait"]:
         # The real run waits before it decides.
         spec = replace(spec, require_settled=False)
@@ -56,8 +58,18 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
     if check and preview and preview["error"]:
         raise PlanError(f"the server cannot compute this layout: {preview['error']}")
     refuse_when_awaiting(outcome.plan, params)
-    return outcome, {"preview": preview, "plan_hash": _plan_hash(spec, outcome.plan, answer, params["preview"]),
-                     **writer_result(client.site_role, outcome.plan)}
+    foreign = run.foreign(record)
+    if note := moved_note(foreign):
+        client.warnings.append(note)
+    return outcome, {
+        "preview": preview,
+        "foreign_writer": foreign,
+        # A follower keeps what the writer has left; nothing is recorded of a run that did not happen.
+        "record": record if spec.follower or check else record_of(run.seen[-1].layout),
+        "declared": [dict(line) for line in outcome.plan.declared],
+        "plan_hash": _plan_hash(spec, outcome.plan, answer, params["preview"]),
+        **writer_result(client.site_role, outcome.plan),
+    }
 
 
 class _Run:
@@ -66,7 +78,9 @@ class _Run:
     def __init__(self, client: Client, spec: LayoutSpec, params: Mapping, check: bool) -> None:
         self.client, self.spec, self.params, self.check = client, spec, params, check
         self.plans: list[LayoutPlan] = []
-        self.applied = False
+        self.seen: list[LayoutSnapshot] = []
+        self.applies = 0
+        self.in_doubt = False
 
     def settle(self) -> None:
         if self.params["wait"] and not self.check:
@@ -76,14 +90,16 @@ class _Run:
         if doubts:
             # The version that came in between may drain still.
             self.settle()
-        return read_layout(reader)
+            self.in_doubt = True
+        self.seen.append(read_layout(reader))
+        return self.seen[-1]
 
     def plan(self, live: LayoutSnapshot) -> LayoutPlan:
         plan = plan_layout(self.spec, live)
         if self.plans and self.spec.foreign_staged != "include":
             # What the second attempt finds staged was staged by the first, and is put back if that was to be.
             plan = replace(plan, undo=self.plans[0].undo)
-        if self.spec.expected_plan and not self.applied:
+        if self.spec.expected_plan and not self.applies:
             refuse_unapproved(self.spec.expected_plan, plan)
         self.plans.append(plan)
         return plan
@@ -94,7 +110,15 @@ class _Run:
             send(client, ask, answers, [])
             self._refuse_other_moves(client, answers, done)
         send(client, call, answers, done)
-        self.applied = self.applied or ask is not None
+        self.applies += ask is not None
+
+    def foreign(self, record: Mapping | None) -> dict | None:
+        """What somebody else has written: since the writer's ``record``, or while this run was at work (LW-36)."""
+        first, last = self.seen[0].layout, self.seen[-1].layout
+        # Of a write in doubt nobody knows whose the version is.
+        if last.version > first.version + self.applies and not self.in_doubt:
+            return moved(record or record_of(first), record_of(last), during_run=True)
+        return moved(record, record_of(first))
 
     def _refuse_other_moves(self, client: Client, answers: dict, done: list[str]) -> None:
         plan = self.plans[-1]

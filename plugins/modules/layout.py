@@ -135,6 +135,12 @@ options:
       - When the layout in force or the declaration has changed since, the task fails and says what changed. When there is nothing to do, it succeeds.
       - With a hash that holds what the server would move (O(preview=true)), the server is asked once more right before the change is applied.
     type: str
+  record:
+    description:
+      - What the layout writer has left in force, RV(record) of its last run, kept wherever the play likes. When something else is in force now, the task
+        warns and RV(foreign_writer) says what changed. This detects, it locks nothing.
+      - Nothing is compared when it is left out or empty.
+    type: dict
   wait:
     description:
       - Whether to wait, before and after a change, until no node drains an older version. O(wait_timeout) is for each of the two.
@@ -221,6 +227,29 @@ plan_hash:
   returned: success
   type: str
   sample: v1-9d2f6c1ab8e0475d-03c8b5a1fe97d264
+foreign_writer:
+  description:
+    - How the layout differs from O(record), and whether somebody else wrote it while this task was at work; null when nobody has.
+    - A run of the writer that broke off before its record was kept looks the same.
+  returned: success
+  type: dict
+  sample: {recorded_version: 3, live_version: 4, during_run: false,
+    changes: ["node 86f0f26ae4afbd59: zone lyon, capacity 1000000000000, tags lyon became no role"]}
+record:
+  description:
+    - What is in force after this task, to be kept and given to O(record) of later tasks at any site. On a follower and in check mode it is O(record) as it
+      was given.
+  returned: success
+  type: dict
+  sample: {version: 3, zone_redundancy: maximum, roles: {}}
+declared:
+  description:
+    - What this task says of nodes, with their full ids and with what was left out filled in, in the form of O(roles); ordered by node id.
+    - A follower can publish it for the writer, who can declare it as it stands.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{node: 86f0f26ae4afbd59, zone: lyon, capacity: 1000000000000, tags: [lyon]}]
 layout_writer:
   description: Whether this site may write the layout.
   returned: success

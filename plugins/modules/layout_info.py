@@ -17,6 +17,12 @@ author:
 extends_documentation_fragment:
   - s3ops.garage.connection
   - s3ops.garage.attributes.info
+options:
+  record:
+    description:
+      - What the layout writer has left in force, RV(s3ops.garage.layout#module:record) of its last run. When something else is in force now,
+        C(foreign_writer) of the result says what changed.
+    type: dict
 seealso:
   - module: s3ops.garage.layout
 """
@@ -41,7 +47,8 @@ layout:
       C(nodes) (every node the cluster knows, with its host name, address, role, free space and when it was last seen),
       C(nodes_without_role) (ids of the nodes that are connected but have none),
       C(removable) (ids of the nodes that may be switched off for good, because they have no role, none is staged, and no older version needs them; a
-      node that the cluster knows no more at all is in neither list) and
+      node that the cluster knows no more at all is in neither list),
+      C(foreign_writer) (how the layout differs from O(record), in the form of C(foreign_writer) of M(s3ops.garage.layout)) and
       C(awaiting) (on a follower, the nodes that wait for a role from the layout writer, in the form of C(awaiting) of
       M(s3ops.garage.layout); null elsewhere).
   returned: success
@@ -58,15 +65,17 @@ layout:
     nodes: []
     nodes_without_role: []
     removable: []
+    foreign_writer: null
     awaiting: null
 """
 
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec import record_spec
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.layout import read_layout_info
 from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_info
 
 
 def main():
-    run_info("layout", {}, lambda client, params: read_layout_info(client))
+    run_info("layout", record_spec(), lambda client, params: read_layout_info(client, params["record"]))
 
 
 if __name__ == "__main__":

@@ -50,9 +50,11 @@ class Changes:
 
 @dataclass(frozen=True)
 class LayoutPlan(Plan):
-    """A plan with the hash by which it is approved; None on a follower, which plans nothing."""
+    """A plan with the hash by which it is approved (None on a follower, which plans nothing), and what the task ``declared`` of nodes, by their ids,
+    in the form in which it can be declared elsewhere."""
 
     approval: PlanHash | None = None
+    declared: tuple[Mapping, ...] = ()
 
 
 SUBJECT = "cluster layout"
@@ -68,7 +70,8 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
     layout = live.layout
     declared = _declared(spec, live)
     wanted = _wanted(spec, declared, layout)
-    nothing = LayoutPlan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result(), approval=PlanHash.of(layout, layout))
+    lines = tuple(_line(id, role, layout) for id, role in sorted(declared.items()) if role or id in layout.roles)
+    nothing = LayoutPlan(SUBJECT, layout.to_diff(), layout.to_diff(), predicted=layout.to_result(), approval=PlanHash.of(layout, layout), declared=lines)
     if spec.follower:
         return replace(nothing, awaiting=awaiting(spec, wanted, layout), approval=None)
     foreign = _foreign(wanted, layout)
@@ -94,7 +97,8 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
         _refuse(spec, live, after, target)
     shown = after if spec.apply and target else replace(layout, staged=dict(target.roles), staged_redundancy=target.redundancy)
     return LayoutPlan(SUBJECT, layout.to_diff(), shown.to_diff(), calls, tuple(warnings_about(spec, after)) if target else (),
-                      predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after))
+                      predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after),
+                      declared=lines)
 
 
 def refuse_unapproved(approved: PlanHash, plan: LayoutPlan) -> None:
@@ -147,13 +151,18 @@ def awaiting(spec: LayoutSpec, wanted: Changes, layout: Layout) -> Awaiting:
     other = [id for id, role in wanted.roles.items() if role and id in layout.roles]
     reasons = [("pending_role_removal", storage), ("nodes_without_role", fresh), ("pending_role_change", other), ("pending_tombstones", tombstones)]
     reason = next((word for word, ids in reasons if ids), "replication_change" if wanted.redundancy is not None else "nothing_pending")
-    lines = [{"node": id, "zone": layout.roles[id].zone, "state": "absent"} if role is None else
-             {"node": id, "zone": role.zone, **({"gateway": True} if role.capacity is None else {"capacity": role.capacity}), "tags": list(role.tags)}
-             for id, role in sorted(wanted.roles.items())]
+    lines: list[Mapping] = [_line(id, role, layout) for id, role in sorted(wanted.roles.items())]
     if wanted.redundancy is not None:
         lines.append({"zone_redundancy": wanted.redundancy})
     operations = (STAGE, *((APPLY,) if spec.apply else ())) if wanted else ()
     return Awaiting(reason, tuple(sorted(wanted.roles)), operations, tuple(lines))
+
+
+def _line(id: str, role: Role | None, layout: Layout) -> dict:
+    """A role as the list of nodes in a site file takes it."""
+    if role is None:
+        return {"node": id, "zone": layout.roles[id].zone, "state": "absent"}
+    return {"node": id, "zone": role.zone, **({"gateway": True} if role.capacity is None else {"capacity": role.capacity}), "tags": list(role.tags)}
 
 
 def _declared(spec: LayoutSpec, live: LayoutSnapshot) -> dict[str, Role | None]:

@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .._client import Client
 from .._errors import Denied
 from .._models.layout import History, Layout
+from .._models.layout_record import moved, moved_note, read_record, record_of
 from .._planners.layout import APPLY, STAGE, LayoutSnapshot, staged_approval
 from .._planners.removable import removable
 from .._waiter import wait_until
@@ -62,9 +65,14 @@ def wait_settled(client: Client, timeout: float, sleep: float) -> None:
     wait_until(look, "settled cluster layout", timeout, sleep)
 
 
-def read_layout_info(client: Client) -> dict:
-    """All there is to see of a layout, as a user sees it. A token that may only read Get… calls is enough."""
+def read_layout_info(client: Client, record: Mapping | None = None) -> dict:
+    """All there is to see of a layout, as a user sees it, and how it differs from the ``record`` of the writer. A token that may only read Get…
+    calls is enough."""
+    kept = read_record(record)
     snapshot = read_layout(client)
+    foreign = moved(kept, record_of(snapshot.layout))
+    if note := moved_note(foreign):
+        client.warnings.append(note)
     roleless = [node.id for node in snapshot.nodes if node.up and node.id not in snapshot.layout.roles]
     try:
         preview = read_preview(client, snapshot.layout)
@@ -79,6 +87,7 @@ def read_layout_info(client: Client) -> dict:
         "nodes": [node.to_result() for node in snapshot.nodes],
         "nodes_without_role": roleless,
         "removable": removable(snapshot),
+        "foreign_writer": foreign,
         "awaiting": _awaiting(roleless) if client.site_role == "follower" else None,
     }
 
