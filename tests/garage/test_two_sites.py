@@ -4,117 +4,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import sys
 from collections.abc import Iterator
-from typing import Any, Protocol
 
 import pytest
 
-from tests.fakes.recording_proxy import Passed, RecordingProxy
-from tests.garage.playbook_run import Run, run_playbook
-from tools.testbed.node import Node
-from tools.testbed.nodes import Cluster, Site
-
-LAYOUT_WRITES = {"UpdateClusterLayout", "ApplyClusterLayout", "RevertClusterLayout", "ClusterLayoutSkipDeadNodes"}
-
-
-class MakeCluster(Protocol):
-    def __call__(self, *sites: Site, replication_factor: int) -> Cluster: ...
-
-
-class Federation:
-    """A cluster with a recording proxy before each site's Admin API, and the site files of paris (writer) and lyon (follower)."""
-
-    def __init__(self, cluster: Cluster, proxies: dict[str, RecordingProxy]) -> None:
-        self.cluster = cluster
-        self.proxies = proxies
-        paris, lyon = cluster.site("paris"), cluster.site("lyon")
-        self.files: dict[str, dict[str, Any]] = {
-            "paris": {
-                "name": "paris",
-                "zone": "paris",
-                "connect_to": {**self._way("paris"), "peers": [node.rpc_address for node in paris.nodes]},
-                "replication": {"factor": 3, "zone_redundancy": "maximum"},
-                "layout": {
-                    "site_role": "writer",
-                    "nodes": [_role(node) for node in paris.nodes],
-                    "external_nodes": [{**_role(lyon.nodes[0]), "zone": "lyon"}],
-                },
-                "remotes": [{"name": "lyon", "zone": "lyon", **self._way("lyon")}],
-                "tenancy": {
-                    "keys": [{"name": "app"}],
-                    "buckets": [{"name": "media", "quotas": {"max_size": "1GB"}, "grants": [{"key": "app", "read": True, "write": True}]}],
-                },
-            },
-            "lyon": {
-                "name": "lyon",
-                "zone": "lyon",
-                "connect_to": {**self._way("lyon"), "peers": [node.rpc_address for node in lyon.nodes]},
-                "layout": {"site_role": "follower", "nodes": [_role(lyon.nodes[0])]},
-                "remotes": [{"name": "paris", "zone": "paris", **self._way("paris")}],
-                "tenancy": {"buckets": [{"name": "backup", "grants": [{"key": "app", "read": True}]}]},
-            },
-        }
-
-    def run(self, *options: str, files: dict[str, dict[str, Any]] | None = None) -> Run:
-        """The per-site playbook on both sites. What passed the proxies before is forgotten."""
-        for proxy in self.proxies.values():
-            proxy.take()
-        hosts = {
-            name: {"garage_site": site, "ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-            for name, site in (files or self.files).items()
-        }
-        return run_playbook("s3ops.garage.site", {"all": {"hosts": hosts}}, *options)
-
-    def take(self, name: str) -> list[Passed]:
-        """What has passed the site's proxy since the last run began."""
-        return self.proxies[name].take()
-
-    def write_tokens_into_the_files(self) -> list[str]:
-        """In place of the names of the token files; returns the tokens."""
-        tokens = {site.name: site.token for site in self.cluster.sites}
-        for name, site in self.files.items():
-            for place, target in ((site["connect_to"], name), *((remote, remote["name"]) for remote in site["remotes"])):
-                del place["api_token_file"]
-                place["api_token"] = tokens[target]
-        return list(tokens.values())
-
-    def layout_version(self) -> int:
-        return self.cluster.nodes[0].admin.get("GetClusterLayout")["version"]
-
-    def _way(self, name: str) -> dict[str, Any]:
-        return {"api_url": self.proxies[name].url, "api_token_file": str(self.cluster.site(name).token_file)}
-
-
-def _role(node: Node) -> dict[str, Any]:
-    return {"node": node.node_id, "capacity": "1GB", "tags": [node.spec.site]}
-
-
-def layout_writes(passed: list[Passed]) -> list[str]:
-    return [request.endpoint for request in passed if request.endpoint in LAYOUT_WRITES]
-
-
-def posts(passed: list[Passed]) -> list[str]:
-    return [request.endpoint for request in passed if request.method != "GET"]
-
-
-def succeeded(run: Run) -> bool:
-    """For an assertion that shows all that was printed when it fails."""
-    assert run.rc == 0, run.output
-    return True
+from tests.garage.conftest import MakeCluster
+from tests.garage.federation_driver import Federation, federation_of, layout_writes, posts, role, succeeded
+from tools.testbed.nodes import Site
 
 
 @pytest.fixture
 def federation(make_cluster: MakeCluster) -> Iterator[Federation]:
     """Two nodes in paris, two in lyon of which one has a place in the site files; they know nothing of each other, and there is no layout."""
     cluster = make_cluster(Site("paris", "paris", 2), Site("lyon", "lyon", 2), replication_factor=3)
-    with contextlib.ExitStack() as stack:
-        proxies = {site.name: stack.enter_context(RecordingProxy(site.api_url)) for site in cluster.sites}
-        yield Federation(cluster, proxies)
-    cluster.stop()
-    cluster.remove()
+    with federation_of(cluster, paris=2, lyon=1) as found:
+        found.files["paris"]["tenancy"] = {
+            "keys": [{"name": "app"}],
+            "buckets": [{"name": "media", "quotas": {"max_size": "1GB"}, "grants": [{"key": "app", "read": True, "write": True}]}],
+        }
+        found.files["lyon"]["tenancy"] = {"buckets": [{"name": "backup", "grants": [{"key": "app", "read": True}]}]}
+        yield found
 
 
 @pytest.mark.requirement("MH-08", "LW-05")
@@ -143,7 +53,7 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     assert layout_writes(federation.take("paris")) == ["UpdateClusterLayout", "ApplyClusterLayout"]
     assert layout_writes(federation.take("lyon")) == []
     assert federation.layout_version() == 1
-    (follower,) = first.results("lyon", "layout")
+    dummy, follower = first.results("lyon", "layout")
     assert (follower["changed"], follower["layout_writer"], follower["reason"]) == (False, False, "FollowerSite")
     assert (follower["layout"]["version"], follower["pending"]) == (1, False)
     assert [bucket["aliases"] for bucket in first.results("paris", "tenancy")[0]["tenancy"]["buckets"]] == [["media"]]
@@ -156,12 +66,12 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     # A second node at lyon, which only lyon's site file knows of.
     new = federation.cluster.site("lyon").nodes[1]
     files = copy.deepcopy(federation.files)
-    files["lyon"]["layout"]["nodes"].append(_role(new))
+    files["lyon"]["layout"]["nodes"].append(role(new))
     for options in (("--check",), ()):
-        grown = federation.run(*options, files=files)
+        grown = federation.run("--limit", "lyon", *options, files=files)
         assert succeeded(grown)
         assert layout_writes(federation.take("paris")) == layout_writes(federation.take("lyon")) == []
-        (follower,) = grown.results("lyon", "layout")
+        dummy, follower = grown.results("lyon", "layout")
         assert (follower["pending"], follower["awaiting"]["reason"]) == (True, "nodes_without_role")
         assert follower["awaiting"]["nodes"] == [new.node_id]
         assert new.node_id in grown.output
@@ -173,7 +83,7 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
     assert succeeded(settled)
     assert layout_writes(federation.take("paris")) == ["UpdateClusterLayout", "ApplyClusterLayout"]
     assert layout_writes(federation.take("lyon")) == []
-    (follower,) = settled.results("lyon", "layout")
+    dummy, follower = settled.results("lyon", "layout")
     assert (follower["layout"]["version"], follower["pending"]) == (2, False)
 
 
@@ -185,7 +95,8 @@ def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) ->
     passed = federation.take("lyon")
     assert set(posts(passed)) == {"ConnectClusterNodes"}
     assert alone.results("lyon", "cluster_connect")[0]["connections"]["connected"]
-    (follower,) = alone.results("lyon", "layout")
+    published, follower = alone.results("lyon", "layout")
+    assert published["declared"] == follower["awaiting"]["lines"]
     assert (follower["changed"], follower["pending"], follower["awaiting"]["reason"]) == (False, True, "nodes_without_role")
     assert federation.layout_version() == 0
 

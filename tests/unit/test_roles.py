@@ -16,7 +16,12 @@ ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
 PLAYBOOK = ROOT / "playbooks" / "site.yml"
 MODULES = {f"s3ops.garage.{path.stem}" for path in (ROOT / "plugins" / "modules").glob("*.py")}
 SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.include_role", "ansible.builtin.import_role"}
-NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log"}
+ON_KUBERNETES = {"kubernetes.core.k8s", "kubernetes.core.k8s_info"}
+WORKLOAD_ROLES = {"workload", "credentials"}
+# What a role keeps beside the cluster: facts, artefacts, a file of the controller.
+KEEPING = {"ansible.builtin.set_fact", "ansible.builtin.set_stats", "ansible.builtin.include_tasks", "ansible.builtin.copy"}
+NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log", "environment",
+             "diff"}
 
 
 def read(path: Path) -> Any:
@@ -40,13 +45,22 @@ def all_tasks() -> list[tuple[Path, dict]]:
 def test_only_the_admin_api_is_touched() -> None:
     found = {action: file for file, task in all_tasks() for action in set(task) - NO_ACTION}
     assert "s3ops.garage.layout" in found
-    assert set(found) <= MODULES | SAYING, found
+    assert set(found) <= MODULES | SAYING | KEEPING | ON_KUBERNETES, found
+
+
+@pytest.mark.requirement("MH-06", "MH-20")
+def test_a_handle_has_nothing_on_kubernetes_touched() -> None:
+    """Outside of the roles that run a workload, Kubernetes is asked only for a site that is there."""
+    for file, task in all_tasks():
+        if ON_KUBERNETES & set(task) and file.parents[1].name not in WORKLOAD_ROLES:
+            assert task["when"] in ("layout_record_object is not none", "layout_site.kubernetes is not none"), file
 
 
 @pytest.mark.requirement("LW-48")
 @pytest.mark.parametrize("module", ["layout", "tenancy"])
 def test_sites_of_one_play_write_one_after_the_other(module: str) -> None:
-    (task,) = [task for _file, task in all_tasks() if f"s3ops.garage.{module}" in task]
+    # What followers publish is read only.
+    (task,) = [task for file, task in all_tasks() if f"s3ops.garage.{module}" in task and file.name != "publish.yml"]
     assert task["throttle"] == 1
 
 
