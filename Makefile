@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration importer sanity test-matrix bench trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix bench trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -30,7 +30,7 @@ quickstart-stop: venv ## stop what quickstart started
 
 test: venv ## everything below up to sanity, in this order
 	@rm -rf $(RESULTS)
-	@set -e; for step in lint docs-lint unit real integration importer sanity; do \
+	@set -e; for step in lint docs-lint unit real integration kubernetes importer sanity; do \
 		started=$$(date +%s); $(MAKE) $$step; echo "==> $$step: done in $$(($$(date +%s) - started)) s"; done
 	@$(RUN) -m tools.check.summary
 
@@ -59,6 +59,16 @@ real: garage ## all other tests by pytest: on a real Garage
 integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"
 	@$(RUN) -m tools.check.integration $(ARGS)
+
+kubernetes: garage ## the tests that need a Kubernetes (INSTALL=yes: install the packages that a local one lacks)
+	@echo "==> tests on a real Kubernetes"
+	@INSTALL="$(INSTALL)" $(RUN) -m tools.check.kubernetes $(ARGS)
+
+cluster: garage ## start the Kubernetes of the tests and leave it running (up to 15 minutes the first time)
+	@INSTALL="$(INSTALL)" $(RUN) -m tools.cluster up
+
+cluster-stop: venv ## end it, and what a killed run has left
+	@$(RUN) -m tools.cluster down
 
 importer: venv ## build the collection and let Galaxy's importer judge it
 	@echo "==> galaxy-importer"
