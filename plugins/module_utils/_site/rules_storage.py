@@ -95,8 +95,7 @@ def _empty_dir(place: Place) -> Iterator[str]:
         return
     others = [name for name in CLAIM_OPTIONS if name in place.volume]
     if others:
-        yield (f"{place.where}: empty_dir excludes {', '.join(others)}, which are of a claim; leave empty_dir out, or"
-               f" {'these' if len(others) > 1 else 'this'}")
+        yield f"{place.where}: empty_dir excludes {', '.join(others)}, for only a claim has that; leave out the one or the other"
 
 
 def _existing_claims(place: Place, edge: bool) -> Iterator[str]:

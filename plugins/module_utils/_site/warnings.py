@@ -67,7 +67,7 @@ def _addresses(site: Mapping) -> Iterator[str]:
 def _restore(site: Mapping) -> Iterator[str]:
     storage = section(site, "storage")
     if storage_restore(storage) == "metadata_only":
-        yield f"garage_site.storage.metadata.data_source_ref: {MEANINGS['metadata_only']}"
+        yield "garage_site.storage.metadata.data_source_ref: is set without one for data: the old identities come up on empty disks"
     paths = entries(section(storage, "data"), "paths")
     bare = [index for index, path in paths if "data_source_ref" not in path]
     if bare and len(bare) < len(paths):
