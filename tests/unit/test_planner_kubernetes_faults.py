@@ -36,7 +36,11 @@ def test_a_field_of_another_owner_is_named() -> None:
 
 
 def test_an_api_that_does_not_answer() -> None:
-    assert explain("HTTPSConnectionPool: Max retries exceeded").startswith("the Kubernetes API cannot be reached: ")
+    text = ("HTTPSConnectionPool(host='10.0.0.1', port=6443): Max retries exceeded with url: /version (Caused by NewConnectionError('<x>: Failed to"
+            " establish a new connection: [Errno 111] Connection refused'))")
+    said = explain(text)
+    assert said.startswith("the Kubernetes API at 10.0.0.1:6443 does not answer: ")
+    assert "Connection refused" in said
 
 
 @pytest.mark.parametrize("text", ["", "Failed: b'{no json}'", "b'{' + b'}'", 'b"{1: 2}"', "b'{\"message\": 1', 'x'}'", "something else"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.s3ops.garage.plugins.module_utils._planners.rollout import account, progress
+from ansible_collections.s3ops.garage.plugins.module_utils._planners.rollout import account, awaited, growing, progress
 
 NAME = "paris-storage-0-0"
 
@@ -106,3 +106,29 @@ def test_why_there_is_no_pod_is_told_by_its_stateful_set() -> None:
     event = {"involvedObject": {"kind": "StatefulSet", "name": "paris-storage-0"}, "reason": "FailedCreate", "message": "violates PodSecurity"}
     (line,) = account(progress([], [{"pod": NAME}]), [], [event])
     assert line == f"pod {NAME}: is not there yet (FailedCreate: violates PodSecurity)"
+
+
+def stateful_set(name: str, generation: int, observed: int | None, **meta: str) -> dict:
+    status = {} if observed is None else {"observedGeneration": observed, "updateRevision": f"{name}-new"}
+    return {"metadata": {"name": name, "generation": generation, **meta}, "status": status}
+
+
+def test_a_revision_counts_when_the_controller_has_taken_notice() -> None:
+    sets = [stateful_set("a", 2, 2), stateful_set("b", 2, 1), stateful_set("c", 1, None), stateful_set("d", 1, 1, deletionTimestamp="now")]
+    units = [{"name": name, "pods": [f"{name}-0"]} for name in "abcde"] + [{"name": "a", "pods": ["a-1", "a-2"]}]
+    assert awaited(sets, units) == [
+        {"pod": "a-0", "revision": "a-new"},
+        *({"pod": f"{name}-0", "revision": None} for name in "bcde"),
+        {"pod": "a-1", "revision": "a-new"},
+        {"pod": "a-2", "revision": "a-new"},
+    ]
+
+
+@pytest.mark.requirement("FC-101")
+@pytest.mark.parametrize(
+    ("has", "phase", "is_growing"), [("2Gi", "Bound", False), ("1Gi", "Bound", True), (None, "Bound", True), (None, "Pending", False), ("3G", "Bound", False)]
+)
+def test_a_claim_grows_until_its_volume_has_the_size(has: str | None, phase: str, is_growing: bool) -> None:
+    status = {"phase": phase, "capacity": {"storage": has} if has else {}}
+    live = {"metadata": {"name": "data-x"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}}, "status": status}
+    assert growing([live], ["data-x", "not-there"]) == (["data-x"] if is_growing else [])

@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
 PLAYBOOK = ROOT / "playbooks" / "site.yml"
 MODULES = {f"s3ops.garage.{path.stem}" for path in (ROOT / "plugins" / "modules").glob("*.py")}
-SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.include_role", "ansible.builtin.import_role"}
-ON_KUBERNETES = {"kubernetes.core.k8s", "kubernetes.core.k8s_info"}
+SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.fail", "ansible.builtin.include_role", "ansible.builtin.import_role"}
+ON_KUBERNETES = {"kubernetes.core.k8s", "kubernetes.core.k8s_info", "kubernetes.core.k8s_log"}
 WORKLOAD_ROLES = {"workload", "credentials"}
 # What a role keeps beside the cluster: facts, artefacts, a file of the controller.
 KEEPING = {"ansible.builtin.set_fact", "ansible.builtin.set_stats", "ansible.builtin.include_tasks", "ansible.builtin.copy"}
 NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log", "environment",
-             "diff"}
+             "diff", "loop", "loop_control", "failed_when", "check_mode"}
 
 
 def read(path: Path) -> Any:
@@ -30,7 +30,7 @@ def read(path: Path) -> Any:
 
 def tasks(entries: list[dict]) -> Iterator[dict]:
     for entry in entries:
-        for part in ("block", "tasks"):
+        for part in ("block", "tasks", "rescue"):
             yield from tasks(entry.get(part, []))
         if not {"block", "tasks"} & set(entry):
             yield entry

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 _BODY = re.compile(r"""b'\{.*\}(?:\\n)?'|b"\{.*\}(?:\\n)?\"""", re.DOTALL)
 _FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
                         r'(?: in the namespace "(?P<namespace>[^"]*)")?')
-_UNREACHABLE = ("Connection refused", "Max retries exceeded", "Name or service not known", "Temporary failure in name resolution", "timed out",
-                "Network is unreachable", "No route to host", "Connection reset", "Remote end closed")
+_UNREACHABLE = re.compile(r"HTTPS?ConnectionPool\(host='([^']+)', port=(\d+)\).*?(?:Failed to establish a new connection|Caused by )(?P<why>.*)", re.DOTALL)
 
 
 def explain(message: object) -> str:
@@ -31,8 +30,8 @@ def explain(message: object) -> str:
     if owned := _owned_fields(status):
         return (f"{owned}, and the site file sets them as well: leave them out on one side, or take them over once with garage_force_conflicts: true;"
                 f" {said}")
-    if not status and any(word in text for word in _UNREACHABLE):
-        return f"the Kubernetes API cannot be reached: {text}"
+    if not status and (found := _UNREACHABLE.search(text)):
+        return f"the Kubernetes API at {found[1]}:{found[2]} does not answer: {found['why'].strip(': )')}"
     return said
 
 

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from .._units import parse_size
+
 # A container in one of these states does not come up by waiting: someone has to change something. ErrImagePull is not among them, since the kubelet
 # tries once more before it backs off, nor is the first crash of a container: a name may not have been known yet.
 _STUCK = {"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 _CRASHES = 2
+
+
+def awaited(stateful_sets: Iterable[Mapping], units: Iterable[Mapping]) -> list[dict]:
+    """The pods of ``units`` ({name, pods}: a StatefulSet and its pods) as ``progress`` wants them. ``revision`` is None as long as the controller has
+    not taken notice of the StatefulSet as it is."""
+    known = {each["metadata"]["name"]: _revision(each) for each in stateful_sets}
+    return [{"pod": pod, "revision": known.get(unit["name"])} for unit in units for pod in unit["pods"]]
 
 
 def progress(pods: Iterable[Mapping], wanted: Iterable[Mapping]) -> dict:
@@ -36,6 +45,12 @@ def progress(pods: Iterable[Mapping], wanted: Iterable[Mapping]) -> dict:
     return {"done": bool(failed) or not waiting, "ready": ready, "waiting": waiting, "failed": failed}
 
 
+def growing(claims: Iterable[Mapping], names: Iterable[str]) -> list[str]:
+    """Those of the claims ``names`` whose volume does not have the size yet that was asked for."""
+    live = {claim["metadata"]["name"]: claim for claim in claims}
+    return [name for name in names if name in live and _is_growing(live[name])]
+
+
 def account(state: Mapping, claims: Iterable[Mapping], events: Iterable[Mapping], log: str = "") -> list[str]:
     """What to tell a person of pods that are not ready (``state`` of ``progress``), one line for each thing that holds them up.
 
@@ -56,6 +71,12 @@ def account(state: Mapping, claims: Iterable[Mapping], events: Iterable[Mapping]
     return lines
 
 
+def _is_growing(claim: Mapping) -> bool:
+    asked, status = claim["spec"]["resources"]["requests"]["storage"], claim.get("status") or {}
+    has = (status.get("capacity") or {}).get("storage")
+    return status.get("phase") == "Bound" and (has is None or parse_size(has, milli=True) < parse_size(asked, milli=True))
+
+
 def _pending(claim: Mapping, last: Mapping) -> str:
     name, spec = claim["metadata"]["name"], claim.get("spec", {})
     source = spec.get("dataSourceRef")
@@ -71,6 +92,12 @@ def _last_events(events: Iterable[Mapping]) -> dict[tuple[str, str], str]:
         about = event.get("involvedObject", {})
         known[(about.get("kind", ""), about.get("name", ""))] = f"{event.get('reason', '')}: {' '.join(str(event.get('message', '')).split())[:300]}"
     return known
+
+
+def _revision(stateful_set: Mapping) -> str | None:
+    meta, status = stateful_set["metadata"], stateful_set.get("status") or {}
+    noticed = status.get("observedGeneration", 0) >= meta.get("generation", 0) and "deletionTimestamp" not in meta
+    return status.get("updateRevision") if noticed else None
 
 
 def _is_old(pod: Mapping, revision: str | None) -> bool:
