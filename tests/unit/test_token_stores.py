@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An admin token in a Secret, a vault file and a KV engine: made, found again, broken off, raced for; and whose what is stored there is."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from ansible_collections.s3ops.garage.plugins.module_utils import _token_job
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, PlanError, StoreFault
+from ansible_collections.s3ops.garage.plugins.module_utils._models.store import StoreSpec
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.hashi_vault import HashiVault
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.kubernetes_secret import KubernetesSecret
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
+from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
+from tests.fakes.garage import FakeGarage
+from tests.fakes.kv_api import TOKEN, KvApi
+from tests.fakes.secrets_api import SecretsApi
+from tests.unit.token_runs import SCOPE, Context, Crash, Power, run, tokens
+
+KINDS = ["Secret", "vault file", "KV engine"]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(_token_job, "_ACCEPTED_WITHIN_SECONDS", 0.0)
+
+
+@pytest.fixture
+def garage():
+    return FakeGarage()
+
+
+@pytest.fixture
+def secrets():
+    with SecretsApi() as api:
+        yield api
+
+
+@pytest.fixture
+def kv():
+    with KvApi() as api:
+        yield api
+
+
+class Place:
+    """A store as the option says it, and what stands in it."""
+
+    def __init__(self, kind, folder, secrets, kv):
+        self.kind, self._folder, self._secrets, self._kv = kind, folder, secrets, kv
+        self.option = {"Secret": lambda: {"secret": "ci", "namespace": "garage", "kubeconfig": secrets.kubeconfig(folder)},
+                       "vault file": lambda: {"path": str(folder / "ci.yml"), "vault_password": "open sesame"},
+                       "KV engine": lambda: {"hashi_vault": {"url": kv.url, "path": "ci", "mount_point": "secret", "token": TOKEN}}}[kind]()
+
+    @property
+    def store(self):
+        return open_store(StoreSpec.from_params(self.option, [], token=True))
+
+    @property
+    def token(self):
+        held = self.store.read()
+        return held.data["token"] if held else None
+
+    @property
+    def names(self):
+        """The names of all entries there are."""
+        if self.kind == "Secret":
+            return sorted(name for _namespace, name in self._secrets.secrets)
+        return sorted(self._kv.secrets) if self.kind == "KV engine" else sorted(
+            path.name for path in self._folder.iterdir() if path.name not in ("kubeconfig", ".ci.yml.garage"))
+
+    def later(self):
+        """After so long that nobody can be at work any more."""
+        self._secrets.pass_time(90)
+        self._kv.pass_time(90)
+
+    def clear(self):
+        self._secrets.secrets.clear()
+        self._kv.secrets.clear()
+        for path in self._folder.iterdir():
+            if path.name != "kubeconfig":
+                path.unlink()
+
+
+@pytest.fixture(params=KINDS)
+def place(request, tmp_path, secrets, kv):
+    return Place(request.param, tmp_path, secrets, kv)
+
+
+secret_only = pytest.mark.parametrize("place", ["Secret"], indirect=True)
+
+
+def options(place, **more):
+    return {"name": "ci", "scope": SCOPE, "store": {**place.option, **more.pop("store", {})}, **more}
+
+
+def in_order(garage, place):
+    """One token of the name, its secret in the store, and nothing else in either."""
+    (row,) = garage.state.tokens.values()
+    assert (row.name, place.token) == ("ci", row.secret)
+    assert place.names == [place.names[0]]
+    return row
+
+
+@pytest.mark.requirement("TD-05", "TD-11", "TD-26", "TD-37")
+def test_a_token_is_made_adopted_rotated_and_removed(garage, place):
+    result, _context = run(garage, options(place))
+    row = in_order(garage, place)
+    assert result["changed"] and "token" not in result["admin_token"]["store"]
+    result, _context = run(garage, options(place))
+    assert (result["changed"], result["adopted"], in_order(garage, place)) == (False, True, row)
+    result, _context = run(garage, options(place, rotate=True))
+    assert result["rotated"] and in_order(garage, place).id != row.id
+    gone = options(place, state="absent", credential_deletion_policy="delete")
+    predicted, _context = run(garage, gone, check=True)
+    result, _context = run(garage, gone)
+    assert result["actions"] == predicted["actions"] and len(result["actions"]) == 2
+    assert (tokens(garage), place.names) == ({}, [])
+    assert not run(garage, gone)[0]["changed"]
+
+
+@pytest.mark.requirement("TD-09", "TD-28", "TD-44")
+def test_a_lost_secret_fails_closed(garage, place):
+    run(garage, options(place))
+    row = in_order(garage, place)
+    place.clear()
+    context = Context(garage)
+    with pytest.raises(CredentialLost, match="is not in"):
+        run_token(options(place), context)
+    assert not context.wire.writes and place.names == []
+    run(garage, options(place, rotate=True))
+    assert in_order(garage, place).id != row.id
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_check_mode_touches_no_store(garage, place, check):
+    result, context = run(garage, options(place), check=check)
+    assert result["changed"] and bool(context.wire.writes) != check and (place.names == []) == check
+
+
+# broken off anywhere
+
+def run_until(garage, params, until):
+    """Run until the power is cut at a point on the wire, on disk or on the way to another store; the number of points passed."""
+    power = Power(until)
+    with pytest.MonkeyPatch.context() as patch:
+        for kind, name in ((FileStore, "_write"), (FileStore, "_delete"), (KubernetesSecret, "_ask"), (HashiVault, "_ask")):
+            patch.setattr(kind, name, _watched(getattr(kind, name), power))
+        try:
+            run(garage, params, power=power)
+        except Crash:
+            assert until is not None
+    return power.points
+
+
+def _watched(real, power):
+    def step(*arguments, **options):
+        power.point()
+        answer = real(*arguments, **options)
+        power.point()
+        return answer
+    return step
+
+
+def prepare(kind, place):
+    place.clear()
+    garage = FakeGarage(seed=3)
+    if kind != "create":
+        run(garage, options(place))
+    if kind == "reset":
+        garage.state.tokens.clear()
+    if kind == "delete":
+        return garage, options(place, state="absent", credential_deletion_policy="delete")
+    return garage, options(place, rotate=kind == "rotate")
+
+
+@pytest.mark.requirement("TD-26", "TD-27", "TD-42", "TD-43", "TD-55")
+@pytest.mark.parametrize("kind", ["create", "rotate", "reset", "delete"])
+def test_a_run_that_breaks_off_anywhere_is_finished_by_the_next(place, kind):
+    total = run_until(*prepare(kind, place), None)
+    assert total >= 10
+    for number in range(total):
+        garage, params = prepare(kind, place)
+        before = place.token
+        run_until(garage, params, number)
+        assert len([row for row in garage.state.tokens.values() if row.name == "ci"]) <= 1
+        if kind == "rotate":
+            assert place.token in [row.secret for row in garage.state.tokens.values()]
+        place.later()
+        run(garage, params)
+        if kind == "delete":
+            assert (tokens(garage), place.names) == ({}, [])
+        elif kind == "reset":
+            assert place.store.beside("old").read().data["token"] == before
+            assert place.token == [row.secret for row in garage.state.tokens.values()][0] and len(place.names) == 2
+        else:
+            in_order(garage, place)
+
+
+# at once
+
+@pytest.mark.requirement("TD-29", "TD-42")
+def test_of_two_runs_at_once_one_makes_the_token_and_the_other_finds_it(garage, place, monkeypatch):
+    results, errors = [], []
+    barrier = threading.Barrier(2)
+
+    def work():
+        try:
+            barrier.wait()
+            results.append(run(garage, options(place))[0])
+        except Exception as error:  # whatever it is fails the test below
+            errors.append(error)
+
+    for _round in range(3):
+        results.clear()
+        garage.state.tokens.clear()
+        place.clear()
+        threads = [threading.Thread(target=work) for _number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert sorted((result["changed"], result["adopted"]) for result in results) == [(False, True), (True, False)]
+        in_order(garage, place)
+
+
+@secret_only
+@pytest.mark.requirement("TD-42")
+def test_a_young_note_of_another_run_is_waited_for_and_an_old_one_is_taken_over(garage, place, secrets, monkeypatch):
+    monkeypatch.setattr(_token_job, "_AT_WORK_SECONDS", 5.0)
+    waits = []
+    real = _token_job.wait_until
+    monkeypatch.setattr(_token_job, "wait_until", lambda look, what, timeout, sleep: real(
+        lambda: look() and (waits.append(1) or secrets.pass_time(2) or "not yet"), what, timeout, 0))
+    run_until(garage, options(place), 12)
+    assert "ci-intent" in place.names
+    run(garage, options(place))
+    # The clock that counts is that of the API server: two seconds at each look.
+    assert len(waits) == 3
+    in_order(garage, place)
+
+
+@secret_only
+def test_check_mode_does_not_wait(garage, place):
+    run_until(garage, options(place), 12)
+    assert "ci-intent" in place.names
+    assert run(garage, options(place), check=True)[0]["changed"]
+
+
+@secret_only
+def test_a_secret_that_appears_meanwhile_is_not_overwritten(garage, place, secrets):
+    def appear(verb):
+        if verb == "create" and ("garage", "ci") not in secrets.secrets:
+            secrets.before = lambda verb: None
+            secrets.put("garage", "ci", {"password": "theirs"})
+
+    secrets.before = appear
+    with pytest.raises(PlanError, match="no admin token of Garage"):
+        run(garage, options(place))
+    assert secrets.data("garage", "ci") == {"password": "theirs"} and tokens(garage) == {} and place.names == ["ci"]
+
+
+# what cannot be written, what is somebody else's
+
+@secret_only
+@pytest.mark.requirement("TD-26")
+@pytest.mark.parametrize("check", [True, False])
+def test_an_unwritable_store_makes_nothing_on_the_server(garage, place, secrets, check):
+    secrets.refuse = {"create", "update"}
+    context = Context(garage, check=check)
+    with pytest.raises(StoreFault, match="403"):
+        run_token(options(place), context)
+    assert not context.wire.writes and place.names == []
+
+
+@pytest.mark.parametrize("place", ["KV engine"], indirect=True)
+def test_an_unwritable_kv_engine_makes_nothing_on_the_server(garage, place, kv):
+    kv.read_only = True
+    context = Context(garage)
+    with pytest.raises(StoreFault, match="permission denied"):
+        run_token(options(place), context)
+    assert not context.wire.writes
+
+
+@secret_only
+def test_a_store_that_can_only_be_read_is_good_enough_for_what_is_there(garage, place, secrets):
+    run(garage, options(place))
+    secrets.refuse = {"create", "update", "delete"}
+    result, _context = run(garage, options(place))
+    assert (result["changed"], result["adopted"]) == (False, True)
+
+
+@secret_only
+@pytest.mark.requirement("TD-38")
+def test_a_secret_made_by_hand_is_adopted_and_never_written_to(garage, place, secrets):
+    run(garage, options(place))
+    row = in_order(garage, place)
+    secrets.secrets.clear()
+    secrets.put("garage", "ci", {"token": row.secret})
+    assert run(garage, options(place))[0]["adopted"]
+    with pytest.raises(StoreFault, match="somebody else's"):
+        run(garage, options(place, rotate=True))
+    assert list(tokens(garage)) == [row.id]
+
+
+@secret_only
+def test_a_form_that_changed_is_set_and_keeps_the_token(garage, place, secrets):
+    run(garage, options(place))
+    row = in_order(garage, place)
+    wanted = options(place, store={"data_keys": {"token": "admin-token"}, "extra_data": {"url": "http://garage"}, "labels": {"team": "a"}})
+    predicted, _context = run(garage, wanted, check=True)
+    assert secrets.data("garage", "ci") == {"token": row.secret}
+    result, _context = run(garage, wanted)
+    assert result["actions"] == predicted["actions"] == ["set what Secret garage/ci holds beside the token"]
+    assert secrets.data("garage", "ci") == {"admin-token": row.secret, "url": "http://garage"}
+    assert secrets.secrets["garage", "ci"]["metadata"]["labels"]["team"] == "a"
+    again, _context = run(garage, wanted)
+    assert (again["changed"], again["adopted"]) == (False, True)
+
+
+# whose
+
+@pytest.mark.requirement("TD-32")
+@pytest.mark.parametrize("more", [{}, {"rotate": True}, {"state": "absent", "credential_deletion_policy": "delete"}])
+def test_a_credential_of_another_cluster_is_left_alone(garage, place, more):
+    run(garage, options(place))
+    token = place.token
+    other = FakeGarage(seed=7)
+    context = Context(other)
+    with pytest.raises(PlanError, match="none of which is in this one"):
+        run_token(options(place, **more), context)
+    assert not context.wire.writes and place.token == token and len(place.names) == 1
+
+
+@pytest.mark.requirement("TD-32", "TD-06")
+def test_it_is_replaced_on_request_and_kept_beside(garage, place):
+    run(garage, options(place))
+    token = place.token
+    other = FakeGarage(seed=7)
+    run(other, options(place, store={"take_over": True}))
+    assert place.token == [row.secret for row in other.state.tokens.values()][0] != token
+    assert place.store.beside("old").read().data["token"] == token
+    assert run(other, options(place))[0]["adopted"]
+
+
+@pytest.mark.requirement("TD-32")
+def test_a_token_that_may_not_ask_for_the_nodes_is_warned_of(place):
+    garage = FakeGarage()
+    run(garage, {"name": "manager", "scope": ["ListAdminTokens", "CreateAdminToken", "UpdateAdminToken", "DeleteAdminToken"], "return_secret": True})
+    (manager,) = garage.state.tokens.values()
+    _result, context = run(garage, options(place), token=manager.secret)
+    assert any("may not call GetClusterStatus" in text for client in context.clients for text in client.warnings)
+    assert place.store.read().cluster == ()
