@@ -39,9 +39,9 @@ def test_a_small_configuration_in_full():
 db_engine = "lmdb"
 metadata_dir = "/var/lib/garage/meta"
 data_dir = "/var/lib/garage/data"
+rpc_bind_addr = "[::]:3901"
 replication_factor = 3
 consistency_mode = "consistent"
-rpc_bind_addr = "[::]:3901"
 
 [s3_api]
 s3_region = "garage"

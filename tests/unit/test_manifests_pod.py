@@ -173,8 +173,8 @@ def test_image_reference(image, reference):
     assert image_reference(image) == reference
 
 
-def test_pull_secrets_of_image_and_pod_are_both_used():
+def test_pull_secrets_of_image_and_pod_are_used_once_each():
     image = {"repository": "a/b", "tag": "v1", "pull_policy": "Never", "pull_secrets": ["one"]}
-    site = workload(image=image, storage={"pod": {"image_pull_secrets": [{"name": "two"}]}})
+    site = workload(image=image, storage={"pod": {"image_pull_secrets": [{"name": "two"}, {"name": "one"}]}})
     assert pod(site)["imagePullSecrets"] == [{"name": "one"}, {"name": "two"}]
     assert garage(site)["imagePullPolicy"] == "Never"

@@ -250,6 +250,13 @@ def test_a_node_that_is_not_wanted_is_held_until_the_cluster_lets_it_go():
     assert (gone["hold"], gone["claims_left"]) == ([], ["data-paris-storage-3-0", "metadata-paris-storage-3-0"])
 
 
+@pytest.mark.requirement("LW-46")
+def test_a_node_that_was_stopped_by_hand_is_held_too():
+    live = live_of(made(storage={"replicas": 4}))
+    live["statefulsets"][3]["spec"]["replicas"] = 0
+    assert [row["name"] for row in plan_workload(made(), live)["hold"]] == ["paris-storage-3"]
+
+
 def test_gateways_that_are_dropped_altogether_are_held_one_by_one():
     live = live_of(made("storage_with_gateways"))
     plan = plan_workload(made(), live, removable=["paris-gateway-1-0"])

@@ -39,8 +39,8 @@ def _top(workload: Mapping, unit: Unit, ordinal: int | None, peers: Sequence[str
     config, replication = workload["config"], workload["replication"]
     found: dict[str, Any] = {name: value for name, value in config.items() if name not in TABLES}
     found.update(
-        metadata_dir=METADATA_DIR, data_dir=data_dir(unit), replication_factor=replication["factor"], consistency_mode=replication["consistency_mode"],
-        rpc_bind_addr=_bind("rpc"),
+        metadata_dir=METADATA_DIR, data_dir=data_dir(unit), rpc_bind_addr=_bind("rpc"),
+        replication_factor=replication["factor"], consistency_mode=replication["consistency_mode"],
     )
     if address := unit.section.get("rpc_public_addr"):
         found["rpc_public_addr"] = address if ordinal is None else address.replace("{ordinal}", str(ordinal))

@@ -52,7 +52,8 @@ def config_file(unit: Unit, ordinal: int) -> str:
 
 
 def _spec(workload: Mapping, unit: Unit, pod: Mapping) -> dict:
-    secrets = [{"name": name} for name in workload["image"].get("pull_secrets", ())] + list(pod.get("image_pull_secrets", ()))
+    named = [*({"name": name} for name in workload["image"].get("pull_secrets", ())), *pod.get("image_pull_secrets", ())]
+    secrets = list({item["name"]: item for item in named}.values())
     return {
         "serviceAccountName": pod.get("service_account_name") or account_name(unit.site),
         # Only discovery through Kubernetes talks to its API.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from .._manifests.names import INSTANCE, MANAGED_BY, MANAGER, NODE, is_object_name
+from .._manifests.names import GATEWAY, INSTANCE, MANAGED_BY, MANAGER, NODE, is_object_name
 from .._manifests.pod import CONTAINER
 from ._claims import Claim, claim_faults, claim_patch, source_text
 
@@ -23,7 +23,8 @@ FROZEN = {
 }
 
 
-def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = (), major_upgrade: bool = False) -> dict:
+def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = (),
+                  major_upgrade: bool = False) -> dict:
     """What to do so that a site's workload becomes ``wanted`` (the result of ``objects``).
 
     ``live``: lists of what carries the labels of the site, as the Kubernetes API gives it: ``statefulsets``, ``claims``, ``pods``, ``objects`` (any
@@ -79,13 +80,18 @@ class _Planner:
         """Nodes that are not wanted any more, as long as the cluster needs them (LW-46)."""
         names = {node["name"]: node for node in self.wanted["nodes"]}
         for name, live in self.sets.items():
-            surplus = [pod for pod in _pods(live) if pod not in names.get(name, {}).get("pods", ())]
+            surplus = [pod for pod in self._pods_of(name, live) if pod not in names.get(name, {}).get("pods", ())]
             # Kubernetes takes the pods of a StatefulSet away from the last, so the last that is needed keeps those before it.
             needed = [pod for pod in surplus if pod not in self.removable]
             kept = surplus[:surplus.index(needed[-1]) + 1] if needed else []
             if kept:
                 reason = f"{', '.join(needed)} may still hold a role or data; it goes once the layout has let go of it"
                 yield {"name": name, "pods": kept, "reason": reason}
+
+    def _pods_of(self, name: str, live: Mapping) -> list[str]:
+        """A node that somebody has stopped is one still: its claims may hold what the cluster needs."""
+        count = live["spec"].get("replicas", 1) if name == f"{self.site}-{GATEWAY}" else 1
+        return [f"{name}-{index}" for index in range(count)]
 
     def _with_held_pods(self, node: Mapping, held: Sequence[Mapping]) -> dict:
         """Edge gateways share one StatefulSet, which keeps as many replicas as are still needed."""
@@ -186,8 +192,8 @@ def _version_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
     images = [_garage(item)["image"] for item in (wanted, live)]
     own, found = (re.search(r":v?([0-9]+)\.", image) for image in images)
     if own and found and own[1] != found[1]:
-        yield (f"node {node} runs {images[1]}, the site file says {images[0]}: all nodes change to another major version together, by the steps of its"
-               " release notes; prepare them, then confirm that it is a major upgrade")
+        yield (f"node {node} runs {images[1]}, the site file says {images[0]}: all nodes change to another major version together, by the steps of"
+               " its release notes; prepare them, then confirm that it is a major upgrade")
 
 
 def _frozen_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
@@ -209,10 +215,6 @@ def _garage(stateful_set: Mapping) -> Mapping:
 
 def _templates(stateful_set: Mapping) -> Sequence[Mapping]:
     return stateful_set["spec"].get("volumeClaimTemplates") or ()
-
-
-def _pods(stateful_set: Mapping) -> list[str]:
-    return [f"{stateful_set['metadata']['name']}-{index}" for index in range(stateful_set["spec"].get("replicas", 1))]
 
 
 def _pending(claim: Mapping) -> dict:
