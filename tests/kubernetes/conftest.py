@@ -61,9 +61,7 @@ def _deleted(cluster: Cluster) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def make_namespace(
-    cluster: Cluster, _deleted: list[str], request: pytest.FixtureRequest
-) -> Iterator[MakeNamespace]:
+def make_namespace(cluster: Cluster, _deleted: list[str], request: pytest.FixtureRequest) -> Iterator[MakeNamespace]:
     """A factory: `make_namespace("paris", labels={…})`; the name gets a random end. Deleted after the test."""
     made: list[Namespace] = request.node.stash.setdefault(_NAMESPACES, [])
     core = client.CoreV1Api(cluster.api())

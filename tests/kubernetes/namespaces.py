@@ -99,9 +99,7 @@ class Namespace:
     def logs(self, pod: str, container: str | None = None, previous: bool = False) -> str:
         options = {"container": container} if container else {}
         # Undecoded: the client would turn it into the text of a Python value.
-        answer = self.core.read_namespaced_pod_log(
-            pod, self.name, previous=previous, _preload_content=False, **options
-        )
+        answer = self.core.read_namespaced_pod_log(pod, self.name, previous=previous, _preload_content=False, **options)
         return answer.data.decode("utf-8", "replace")
 
     def run(self, pod: str, *command: str, container: str | None = None) -> Ended:

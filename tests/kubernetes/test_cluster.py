@@ -11,6 +11,7 @@ import requests
 from kubernetes import client
 
 from tests.kubernetes.namespaces import ADMIN_PORT, Namespace, claim, pod
+from tools.cluster import provider
 from tools.cluster.forward import Forwards
 from tools.cluster.state import Cluster
 from tools.testbed.versions import parse_version
@@ -76,6 +77,13 @@ def test_a_pod_runs_garage(namespace: Namespace) -> None:
     namespace.create(pod("garage", namespace.cluster.image, ["/garage", "--version"]))
     assert namespace.wait_pod("garage", "Succeeded", "Failed").status.phase == "Succeeded"
     assert parse_version(namespace.logs("garage")) >= (2, 0, 0)
+
+
+def test_garage_comes_under_another_tag(namespace: Namespace) -> None:
+    image = provider.load_garage(namespace.cluster, "other")
+    assert image != namespace.cluster.image
+    namespace.create(pod("garage", image, ["/garage", "--version"]))
+    assert namespace.wait_pod("garage", "Succeeded", "Failed").status.phase == "Succeeded"
 
 
 def test_a_command_runs_in_a_pod(namespace: Namespace) -> None:

@@ -16,6 +16,7 @@ from tests.kubernetes.machine import descendants, seen
 from tests.kubernetes.namespaces import Namespace, claim, pod
 from tools.check.paths import ROOT
 from tools.cluster import local, provider
+from tools.cluster.faults import kill_api_server
 from tools.cluster.state import Cluster
 from tools.testbed.cache import cache_folder
 from tools.testbed.processes import ProcessRef
@@ -53,13 +54,10 @@ def run_something(cluster: Cluster) -> None:
 
 
 def restart_api_server(cluster: Cluster) -> None:
-    """Kill it; the node's first process starts it again."""
-    killed = local.daemon_process(cluster.record, "kube-apiserver")
-    assert killed
-    killed.signal(signal.SIGKILL)
-    assert killed.wait_gone(LIMIT_SECONDS)
+    before = local.daemon_process(cluster.record, "kube-apiserver")
+    kill_api_server(cluster)
     wait_until("the API server", lambda: provider.missing(cluster), LIMIT_SECONDS, pause=0.5)
-    assert local.daemon_process(cluster.record, "kube-apiserver") not in (None, killed)
+    assert local.daemon_process(cluster.record, "kube-apiserver") not in (None, before)
 
 
 def processes(cluster: Cluster) -> list[ProcessRef]:

@@ -20,7 +20,9 @@ def up(home: Path) -> int:
     """Start the cluster; it stays until `down`. Prints its kubeconfig."""
     started = time.monotonic()
     cluster = provider.up(keep=True, home=home)
-    say_on_stderr(f"{cluster.kind} cluster: ready after {time.monotonic() - started:.1f} s; export KUBECONFIG as printed")
+    say_on_stderr(
+        f"{cluster.kind} cluster: ready after {time.monotonic() - started:.1f} s; export KUBECONFIG as printed"
+    )
     print(cluster.kubeconfig)
     return 0
 

@@ -34,12 +34,16 @@ class Authority:
     def certificate_file(self) -> Path:
         return self.folder / "ca.crt"
 
-    def issue(self, name: str, user: str, group: str | None = None, addresses: tuple[str, ...] = ()) -> tuple[Path, Path]:
+    def issue(
+        self, name: str, user: str, group: str | None = None, addresses: tuple[str, ...] = ()
+    ) -> tuple[Path, Path]:
         """Certificate and key for a user of a group, as Kubernetes reads them; with addresses for a server as well."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(_name(user, group), self._name, key)
         if addresses:
-            builder = builder.add_extension(x509.SubjectAlternativeName([_address(a) for a in addresses]), critical=False)
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName([_address(a) for a in addresses]), critical=False
+            )
         return self._write(name, builder.sign(self._key, hashes.SHA256()), key)
 
     def key_pair(self, name: str) -> tuple[Path, Path]:

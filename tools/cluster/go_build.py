@@ -45,7 +45,7 @@ def obtain(source: Source, say: Say) -> Path:
 
 def _build(source: Source, say: Say) -> None:
     if lacking := unavailable():
-        raise SetupError(lacking)
+        raise SetupError(f"{lacking}\n{NEEDS}")
     work = source.folder.with_name(source.folder.name + ".build")
     shutil.rmtree(work, ignore_errors=True)
     (work / "bin").mkdir(parents=True)
@@ -66,11 +66,11 @@ def unavailable() -> str | None:
     if all(source.folder.is_dir() for source in SOURCES):
         return None
     if not shutil.which("go"):
-        return f"not installed: go\n{NEEDS}"
+        return f"building Kubernetes needs Go {as_text(OLDEST_GO)} or newer, and it is not installed"
     # A release candidate or a first release may have no third number.
     number = _go(["env", "GOVERSION"], HERE).strip().removeprefix("go").split("-")[0].split("rc")[0]
     if parse_version(number if number.count(".") > 1 else f"{number}.0") < OLDEST_GO:
-        return f"Go {number} is too old\n{NEEDS}"
+        return f"building Kubernetes needs Go {as_text(OLDEST_GO)} or newer, and this is {number}"
     return None
 
 

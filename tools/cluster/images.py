@@ -23,10 +23,10 @@ def garage_image(version: str) -> str:
     return f"docker.io/dxflrs/garage:v{version}"
 
 
-def write_garage(binary: Path, version: str, target: Path) -> None:
+def write_garage(binary: Path, name: str, target: Path) -> None:
     """Like the official image: the program, nothing to run a script with, `/garage server` when nothing is said."""
     files = {"garage": binary} | {str(library).lstrip("/"): library for library in _libraries(binary)}
-    _write(target, garage_image(version), files, ["/garage", "server"], ["RUST_BACKTRACE=1", "RUST_LOG=garage=info"])
+    _write(target, name, files, ["/garage", "server"], ["RUST_BACKTRACE=1", "RUST_LOG=garage=info"])
 
 
 def write_pause(binary: Path, target: Path) -> None:

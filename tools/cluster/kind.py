@@ -26,7 +26,11 @@ def unavailable() -> str | None:
     """Why kind cannot be used, or None."""
     if not shutil.which("docker") or not _engine_answers():
         return "kind needs a Docker engine, and none answers"
-    return None if shutil.which("kind") else "a Docker engine answers, but kind is not installed (https://kind.sigs.k8s.io)"
+    return (
+        None
+        if shutil.which("kind")
+        else "a Docker engine answers, but kind is not installed (https://kind.sigs.k8s.io)"
+    )
 
 
 def start(home: Path, remember: Any, say: Say) -> Path:
@@ -38,8 +42,8 @@ def start(home: Path, remember: Any, say: Say) -> Path:
     say("creating a cluster with kind")
     _run("kind", "create", "cluster", "--name", NAME, "--kubeconfig", str(kubeconfig), "--wait", WAIT)
     archive = folder / "garage.tar"
-    images.write_garage(obtain_garage(say=say), DEFAULT_VERSION, archive)
-    _run("kind", "load", "image-archive", str(archive), "--name", NAME)
+    images.write_garage(obtain_garage(say=say), images.garage_image(DEFAULT_VERSION), archive)
+    load(archive)
     return kubeconfig
 
 
@@ -49,6 +53,15 @@ def stop(home: Path, record: dict[str, Any]) -> None:
         _run("kind", "delete", "cluster", "--name", NAME, "--kubeconfig", str(home / "node" / "admin.kubeconfig"))
     if (home / "node").exists():
         shutil.rmtree(home / "node")
+
+
+def load(archive: Path) -> None:
+    """Bring an image to the node."""
+    _run("kind", "load", "image-archive", str(archive), "--name", NAME)
+
+
+def on_node(*command: str) -> None:
+    _run("docker", "exec", NODE, *command)
 
 
 def _engine_answers() -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from tools.check.paths import ROOT
 from tools.cluster import cgroups, go_build, images, network, packages, settings
-from tools.cluster.node import PLAN_FILE
+from tools.cluster.node import IMPORT, PLAN_FILE
 from tools.cluster.programs import SOURCES, program
 from tools.testbed.cache import Say
 from tools.testbed.errors import SetupError
@@ -96,6 +96,15 @@ def stop(home: Path, record: dict[str, Any]) -> None:
         shutil.rmtree(home / "node")
 
 
+def load(record: dict[str, Any], archive: Path) -> None:
+    """Bring an image to the node."""
+    target = str(record["first_process"]["pid"])
+    command = ["nsenter", "--target", target, "--mount", "--pid", "--net", *IMPORT, str(archive)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SetupError(f"the image {archive.name} cannot be loaded: {done.stderr.strip()}")
+
+
 def first_process(parent: ProcessRef) -> ProcessRef | None:
     """The first process of the node's PID namespace."""
     children = _children(parent.pid)
@@ -117,7 +126,7 @@ def _prepare(folder: Path, addresses: network.Network, say: Say) -> None:
     (folder / "logs").mkdir()
     pause, garage = folder / "pause.tar", folder / "garage.tar"
     images.write_pause(program("pause"), pause)
-    images.write_garage(obtain_garage(say=say), DEFAULT_VERSION, garage)
+    images.write_garage(obtain_garage(say=say), images.garage_image(DEFAULT_VERSION), garage)
     cgroups.make(addresses.host_link)
     daemons = [asdict(daemon) | {"images": []} for daemon in settings.write(folder, addresses, addresses.host_link)]
     next(daemon for daemon in daemons if daemon["name"] == "containerd")["images"] = [str(pause), str(garage)]

@@ -24,6 +24,7 @@ from tools.testbed.waiting import wait_until
 PLAN_FILE = "node.json"
 # Where daemons of a node write without being asked where to; the machine's own folders are not touched.
 PRIVATE_FOLDERS = ("/run", "/var/lib", "/var/log")
+IMPORT = ("ctr", "--namespace", "k8s.io", "images", "import")
 READY_LIMIT_SECONDS = 180.0
 RESTART_PAUSE_SECONDS = 1.0
 
@@ -40,7 +41,7 @@ def main() -> int:
         if daemon["listens"]:
             wait_until(f"{daemon['name']} to listen", lambda: _not_listening(daemon["listens"]), READY_LIMIT_SECONDS)
         for image in daemon["images"]:
-            subprocess.run(["ctr", "--namespace", "k8s.io", "images", "import", image], check=True)
+            subprocess.run([*IMPORT, image], check=True)
     _keep_alive(folder, running)
     return 0
 

@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from kubernetes import client
 from tools.check.paths import ROOT
 from tools.cluster import images, kind, local, namespaces, packages, storage
 from tools.cluster.state import STATE_FILE, Cluster, default_home
+from tools.testbed import garage_binary
 from tools.testbed.cache import Say, held
 from tools.testbed.errors import SetupError
 from tools.testbed.garage_binary import say_on_stderr
@@ -91,6 +93,24 @@ def down(home: Path | None = None, say: Say = say_on_stderr) -> bool:
         if found:
             _end(found)
         return bool(found)
+
+
+def load_garage(cluster: Cluster, tag: str, version: str = DEFAULT_VERSION, say: Say = say_on_stderr) -> str:
+    """Bring Garage to the node under another tag, and maybe of another version; the image's name.
+
+    Raises SetupError on a given cluster, whose nodes are not ours.
+    """
+    name = images.garage_image(version).rpartition(":")[0] + f":{tag}"
+    with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
+        archive = Path(scratch, "garage.tar")
+        images.write_garage(garage_binary.obtain(version, say), name, archive)
+        if cluster.kind == "local":
+            local.load(cluster.record, archive)
+        elif cluster.kind == "kind":
+            kind.load(archive)
+        else:
+            raise SetupError("no image can be brought to the nodes of a given cluster")
+    return name
 
 
 @contextlib.contextmanager

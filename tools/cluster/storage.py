@@ -23,7 +23,12 @@ from tools.testbed.errors import SetupError
 
 PROVISIONER = "storage.restore.example.org"
 STORAGE_CLASS = "garage-test"
-RESTORE_GROUP, RESTORE_VERSION, RESTORE_KIND, RESTORE_PLURAL = "restore.example.org", "v1", "GroupRestore", "grouprestores"
+RESTORE_GROUP, RESTORE_VERSION, RESTORE_KIND, RESTORE_PLURAL = (
+    "restore.example.org",
+    "v1",
+    "GroupRestore",
+    "grouprestores",
+)
 PAUSE_SECONDS = 0.3
 ASKED_OF = "volume.kubernetes.io/storage-provisioner"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
