@@ -51,7 +51,6 @@ def test_http_is_the_default_and_needs_no_pod():
         assert isinstance(resolve(params), Connection)
 
 
-@pytest.mark.requirement("MH-14")
 def test_commands_need_neither_an_address_nor_a_token():
     made = resolve({"transport": "exec", **POD, "api_token_file": "/never-read", "timeout": 5.0})
     assert made == PodConnection("garage", label_selector="app=garage", timeout=5.0)
