@@ -128,7 +128,8 @@ class _Run:
         except PlanError:
             # What is staged is ours alone, as the preview has shown.
             if done and plan.undo:
-                send(client, plan.undo, answers, [])
+                # The stage is right before the apply.
+                _put_back(client, plan.undo, plan.calls[-2])
                 done.clear()
             raise
 
@@ -167,7 +168,17 @@ def _preview(client: Client, outcome: Outcome, asked: bool) -> dict | None:
         error.done = tuple(done)
         raise
     except GarageError:
-        send(client, revert, answers, done)
+        _put_back(client, revert, stage)
         raise
-    send(client, revert, answers, done)
+    _put_back(client, revert, stage)
     return answers[PREVIEWED]
+
+
+def _put_back(client: Client, revert: Call, stage: Call) -> None:
+    """Empty the staging area again. Where that fails, the error says what may be left in it."""
+    try:
+        send(client, revert, {}, [])
+    except GarageError as error:
+        error.message += f"; this may be left staged: {stage.why}"
+        error.hint = "see s3ops.garage.layout_info, and drop it by s3ops.garage.layout_recovery (action: revert) once the server answers"
+        raise

@@ -114,6 +114,19 @@ def test_every_known_place_is_one():
 
 @pytest.mark.requirement("LW-17")
 @pytest.mark.parametrize("name", sorted(LAYOUT_WRITES))
+def test_a_module_that_calls_the_endpoint_itself_is_found(name):
+    """By its name, by a write beside the plan, by a name put together, and by a client of its own."""
+    head = "from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_job\n\n\ndef job(params, context):\n"
+    direct = f"{head}    return context.client().call('{name}', body={{}})\n"
+    assert len(layout_faults("modules/quick_layout.py", direct)) == 1
+    assert len(direct_call_faults("modules/quick_layout.py", direct)) == 1
+    built = f"{head}    return context.client().call('{name[:6]}' + '{name[6:]}')\n"
+    assert len(direct_call_faults("modules/quick_layout.py", built)) == 1
+    assert len(direct_call_faults("modules/quick_layout.py", f"{head}    return Call('{name}', 'w')\n")) == 1
+
+
+@pytest.mark.requirement("LW-17")
+@pytest.mark.parametrize("name", sorted(LAYOUT_WRITES))
 def test_a_new_place_is_found(name):
     for text in (f"client.call('{name}')", f"x = f'/v2/{name}/{{y}}'", f"def f():\n    return Call('{name}', 'w')"):
         assert len(layout_faults("module_utils/_readers/new.py", text)) == 1
