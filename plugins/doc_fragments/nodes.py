@@ -13,6 +13,8 @@ options:
   node:
     description:
       - Which nodes. V(*) for all that are in the layout or connected, V(self) for the node that is asked, or a node id or a unique beginning of one.
+      - A node that hangs holds up the answer of all. When that takes longer than the O(timeout), reading modules ask each node for itself and name the
+        one that gives no answer.
     type: str
     default: "*"
   tolerate_node_errors:

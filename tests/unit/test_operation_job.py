@@ -29,6 +29,9 @@ class Client:
         self.sent = []
         self.secrets, self.warnings = [], []
 
+    def once(self):
+        return self
+
     def call(self, endpoint, query=None, body=None):
         self.sent.append(endpoint)
         node = (query or {}).get("node", "*")

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from .._client import Client
-from .._errors import InputError
+from .._errors import InputError, NotAdminApi, SetupError, TransportError, Unavailable
 from .._models.cluster import normal_version
 from .._models.node_answers import NodeAnswers, check_node, worker_result
 from .._translate import snake_case
+from .bulk import at_once
+from .cluster import read_status
 
 _BLOCK = re.compile(r"[0-9a-f]{4,64}")
 # How a node says that it holds nothing of a block.
@@ -28,11 +30,37 @@ def ask_nodes(client: Client, endpoint: str, params: Mapping, body: Any = None, 
     ``absent`` is how an error begins by which a node says that it does not hold what was asked for: such a node is left out.
     """
     check_node(params)
-    answers = NodeAnswers.from_api(client.call(endpoint, {"node": params["node"]}, body))
+    answers = _answers(client, endpoint, params["node"], body)
     if absent:
         answers = replace(answers, errors={id: text for id, text in answers.errors.items() if not text.startswith(absent)})
     judge(client, answers, endpoint, params["tolerate_node_errors"])
     return answers
+
+
+def _answers(client: Client, endpoint: str, node: str, body: Any) -> NodeAnswers:
+    """One request for all nodes. Where a node hangs that one takes as long as its peers wait for it (300 s unless configured otherwise), and says nothing
+    of the others; so each node is asked for itself then, and the one that hangs is known."""
+    if node != "*":
+        return NodeAnswers.from_api(client.call(endpoint, {"node": node}, body))
+    try:
+        return NodeAnswers.from_api(client.once().call(endpoint, {"node": node}, body))
+    except (NotAdminApi, SetupError):
+        raise
+    except (TransportError, Unavailable) as error:
+        if not getattr(error, "sent", True):
+            return NodeAnswers.from_api(client.call(endpoint, {"node": node}, body))
+        client.warnings.append(f"{error.message}; asking each node for itself")
+    ids = [known.id for known in read_status(client).nodes if known.up or known.has_role or known.draining]
+    each = at_once(lambda id: _answer(client, endpoint, id, body), ids)
+    return NodeAnswers.from_api({side: {id: said for one in each for id, said in getattr(one, field).items()}
+                                 for side, field in (("success", "success"), ("error", "errors"))})
+
+
+def _answer(client: Client, endpoint: str, id: str, body: Any) -> NodeAnswers:
+    try:
+        return NodeAnswers.from_api(client.once().call(endpoint, {"node": id}, body))
+    except (TransportError, Unavailable) as error:
+        return NodeAnswers({}, {id: error.message})
 
 
 def judge(client: Client, answers: NodeAnswers, what: str, tolerate: bool, done: Iterable[str] = ()) -> None:
