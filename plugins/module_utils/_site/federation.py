@@ -98,10 +98,13 @@ def chain(site: Mapping, hosts: Mapping[str, Mapping]) -> list[Mapping]:
 
 
 def role_in_chain(sites: list[Mapping], writer: str | None) -> str | None:
-    """The role of the first, unless one of them is a follower: nobody writes through the back door (LW-15)."""
-    if writer:
-        return WRITER if writer in [site.get("name") for site in sites] else FOLLOWER
-    roles = [declared_role(site) for site in sites]
+    """The role of the first, unless one of those it leads to is a follower: nobody writes through the back door (LW-15).
+
+    Where the inventory names the writer, a site that leads to another acts on the layout of that one and has its role.
+    """
+    roles = [declared_role(site, writer) for site in sites]
+    if writer and len(roles) > 1:
+        del roles[0]
     return FOLLOWER if FOLLOWER in roles else roles[0]
 
 
