@@ -114,7 +114,7 @@ class Pods:
     def run(self, label: str, command: list[str], stdin: str | None = None, argument: bool = False) -> Ran:
         """Run ``command`` in the pod of that name, with ``stdin`` and its end when it is not None.
 
-        A server that cannot tell the end of standard input (before Kubernetes 1.29) is given it as a last argument, when that may be seen
+        A server that cannot tell the end of standard input (some before Kubernetes 1.30) is given it as a last argument, when that may be seen
         (``argument``). Raises NotAdminApi when the answer is too large.
         """
         with self._failures(label, sent=stdin is None):
