@@ -16,20 +16,18 @@ CONTROLLERS = ("cpu", "cpuset", "memory", "pids", "hugetlb")
 
 def make(name: str) -> None:
     """Make it in the one hierarchy, or in each of the old ones."""
-    if not _is_unified():
-        for hierarchy in _hierarchies():
-            (hierarchy / name).mkdir(exist_ok=True)
-        return
-    # The kubelet looks for these in the group that it is given.
-    there = (ROOT / "cgroup.controllers").read_text(encoding="ascii").split()
-    for controller in set(CONTROLLERS) & set(there):
-        (ROOT / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
-    (ROOT / name).mkdir(exist_ok=True)
+    if _is_unified():
+        # The kubelet looks for these in the group that it is given.
+        there = (ROOT / "cgroup.controllers").read_text(encoding="ascii").split()
+        for controller in set(CONTROLLERS) & set(there):
+            (ROOT / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
+    for hierarchy in hierarchies():
+        (hierarchy / name).mkdir(exist_ok=True)
 
 
 def remove(name: str) -> None:
     """Remove it with all below; their processes have ended."""
-    for hierarchy in [ROOT] if _is_unified() else _hierarchies():
+    for hierarchy in hierarchies():
         for folder, _subfolders, _files in os.walk(hierarchy / name, topdown=False):
             # The kernel lets go of a group a moment after its last process.
             wait_until(f"the end of {folder}", lambda folder=folder: _not_removed(folder))
@@ -45,10 +43,13 @@ def _not_removed(folder: str) -> str | None:
     return None
 
 
-def _is_unified() -> bool:
-    return (ROOT / "cgroup.controllers").exists()
-
-
-def _hierarchies() -> list[Path]:
+def hierarchies() -> list[Path]:
+    """The one hierarchy, or each of the old ones."""
+    if _is_unified():
+        return [ROOT]
     # Some are links to others: cpu to cpu,cpuacct.
     return [path for path in ROOT.iterdir() if not path.is_symlink() and (path / "cgroup.procs").exists()]
+
+
+def _is_unified() -> bool:
+    return (ROOT / "cgroup.controllers").exists()

@@ -23,6 +23,11 @@ def garage_image(version: str) -> str:
     return f"docker.io/dxflrs/garage:v{version}"
 
 
+def official_for_one_architecture(version: str) -> str:
+    """What upstream publishes beside it: the same program under another name."""
+    return f"docker.io/dxflrs/{ARCHITECTURES[platform.machine()]}_garage:v{version}"
+
+
 def write_garage(binary: Path, name: str, target: Path) -> None:
     """Like the official image: the program, nothing to run a script with, `/garage server` when nothing is said."""
     files = {"garage": binary} | {str(library).lstrip("/"): library for library in _libraries(binary)}

@@ -27,6 +27,7 @@ from tools.testbed.versions import DEFAULT_VERSION
 from tools.testbed.waiting import wait_until
 
 END_LIMIT_SECONDS = 60.0
+UNSHARE = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc")
 
 
 def unavailable() -> str | None:
@@ -40,7 +41,7 @@ def unavailable() -> str | None:
         return f"a local node needs these packages: {' '.join(missing)} ({packages.HINT})"
     if not network.free():
         return "each network that a local node could have overlaps with a route of this machine"
-    return go_build.unavailable()
+    return _forbidden() or go_build.unavailable()
 
 
 def start(home: Path, remember: Any, say: Say) -> Path:
@@ -54,7 +55,7 @@ def start(home: Path, remember: Any, say: Say) -> Path:
     with open(folder / "logs" / "node.log", "wb") as log:
         child = subprocess.Popen(
             [
-                *("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"),
+                *UNSHARE,
                 *(sys.executable, "-m", "tools.cluster.node", str(folder)),
             ],
             cwd=ROOT,
@@ -118,6 +119,16 @@ def daemon_process(record: dict[str, Any], name: str) -> ProcessRef | None:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if os.readlink(f"/proc/{pid}/exe") == str(wanted):
                 return ProcessRef.of(pid)
+    return None
+
+
+def _forbidden() -> str | None:
+    """What root may not do here, as in a container, or None."""
+    done = subprocess.run([*UNSHARE, "true"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return f"a local node needs namespaces of its own: {done.stderr.strip()}"
+    if not all(os.access(hierarchy, os.W_OK) for hierarchy in cgroups.hierarchies()):
+        return f"a local node needs to write to {cgroups.ROOT}"
     return None
 
 

@@ -25,7 +25,7 @@ from kubernetes import client
 
 from tools.check.paths import ROOT
 from tools.cluster import images, kind, local, namespaces, packages, storage
-from tools.cluster.state import STATE_FILE, Cluster, default_home
+from tools.cluster.state import KUBECONFIG_VARIABLE, STATE_FILE, Cluster, default_home
 from tools.testbed import garage_binary
 from tools.testbed.cache import Say, held
 from tools.testbed.errors import SetupError
@@ -34,9 +34,9 @@ from tools.testbed.processes import ProcessRef
 from tools.testbed.versions import DEFAULT_VERSION
 from tools.testbed.waiting import wait_until
 
-KUBECONFIG_VARIABLE = "GARAGE_TEST_KUBECONFIG"
 STORAGE_CLASS_VARIABLE = "GARAGE_TEST_STORAGE_CLASS"
 IMAGE_VARIABLE = "GARAGE_TEST_IMAGE"
+OTHER_IMAGE_VARIABLE = "GARAGE_TEST_OTHER_IMAGE"
 KIND_VARIABLE = "GARAGE_TEST_CLUSTER"
 READY_LIMIT_SECONDS = 240.0
 READY_PAUSE_SECONDS = 0.2
@@ -74,7 +74,7 @@ def up(keep: bool, home: Path | None = None, say: Say = say_on_stderr) -> Cluste
     home = home or default_home()
     with held(home.with_name(home.name + ".lock"), "a cluster", say):
         found = Cluster.find(home)
-        if found and not missing(found):
+        if found and not missing(found) and _is_wanted(found):
             if keep and not found.keep:
                 found.keep = True
                 found.save()
@@ -95,21 +95,21 @@ def down(home: Path | None = None, say: Say = say_on_stderr) -> bool:
         return bool(found)
 
 
-def load_garage(cluster: Cluster, tag: str, version: str = DEFAULT_VERSION, say: Say = say_on_stderr) -> str:
-    """Bring Garage to the node under another tag, and maybe of another version; the image's name.
+def load_garage(cluster: Cluster, tag: str, say: Say = say_on_stderr) -> str:
+    """Bring Garage to the node once more, under another tag; the image's name.
 
-    Raises SetupError on a given cluster, whose nodes are not ours.
+    To a given cluster nothing can be brought: there it is an image that it can pull, official or named by the environment.
     """
-    name = images.garage_image(version).rpartition(":")[0] + f":{tag}"
+    if cluster.kind == "given":
+        return os.environ.get(OTHER_IMAGE_VARIABLE) or images.official_for_one_architecture(DEFAULT_VERSION)
+    name = images.garage_image(DEFAULT_VERSION).rpartition(":")[0] + f":{tag}"
     with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as scratch:
         archive = Path(scratch, "garage.tar")
-        images.write_garage(garage_binary.obtain(version, say), name, archive)
+        images.write_garage(garage_binary.obtain(say=say), name, archive)
         if cluster.kind == "local":
             local.load(cluster.record, archive)
-        elif cluster.kind == "kind":
-            kind.load(archive)
         else:
-            raise SetupError("no image can be brought to the nodes of a given cluster")
+            kind.load(archive)
     return name
 
 
@@ -128,6 +128,16 @@ def used(home: Path | None = None, say: Say = say_on_stderr) -> Iterator[Cluster
         finally:
             if _is_last(users.fileno()) and not (Cluster.find(home) or cluster).keep:
                 down(home, say)
+
+
+def _is_wanted(found: Cluster) -> bool:
+    """Whether a running cluster is the one that the environment names. Raises SetupError when another must end first."""
+    if found.kind == "given":
+        return found.kubeconfig == os.environ.get(KUBECONFIG_VARIABLE)
+    wanted = os.environ.get(KIND_VARIABLE) or found.kind
+    if wanted != found.kind:
+        raise SetupError(f"{KIND_VARIABLE}={wanted}, and a {found.kind} cluster runs: end it with `make cluster-stop`")
+    return True
 
 
 def _is_last(descriptor: int) -> bool:

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one cluster of this user: what is known of it, written down so that any later process can use or end it."""
+"""The cluster of this user: what is known of it, written down so that any later process can use or end it."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from tools.testbed.cache import cache_folder
 from tools.testbed.files import write_private
 
 STATE_FILE = "state.json"
+KUBECONFIG_VARIABLE = "GARAGE_TEST_KUBECONFIG"
 
 
 def default_home() -> Path:
-    """Outside of the checkout, so that all checkouts of a user share one cluster."""
-    return cache_folder() / "cluster"
+    """Outside of the checkout, so that all checkouts of a user share one cluster; a given one is another."""
+    return cache_folder() / ("cluster-given" if os.environ.get(KUBECONFIG_VARIABLE) else "cluster")
 
 
 @dataclass
