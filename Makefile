@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix bench trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix newest bench trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -84,6 +84,10 @@ test-matrix: venv ## the contract tests on each older Garage (built once each; M
 	@set -e; for version in $(MATRIX); do echo "==> contract tests on Garage $$version"; \
 		$(RUN) -m tools.testbed.garage_binary --version $$version; \
 		GARAGE_CONTRACT_VERSION=$$version $(RUN) -m pytest tests/contract $(ARGS); done
+
+newest: garage ## the unit tests and every module's on the newest ansible-core (with a Python of 3.12 or newer; ARGS=bucket narrows)
+	@echo "==> the newest ansible-core"
+	@$(RUN) -m tools.check.newest $(ARGS)
 
 bench: garage ## what a tenancy costs beside a bare script (ARGS="100 1000 10000"; writes docs/performance.md)
 	@$(RUN) -m tools.bench $(ARGS)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tools.check import docs, pythons, stage, summary
+from tools.check import docs, newest, pythons, stage, summary
 
 REPORT = """<testsuites><testsuite>
 <testcase name="good"/>
@@ -73,6 +73,20 @@ def test_passes_over_a_python_that_does_not_start(tmp_path: Path) -> None:
     assert pythons.real_python(broken) is None
     assert pythons.real_python(tmp_path / "python3.12") is None
     assert pythons.real_python(Path(sys.executable)) == os.path.realpath(sys.executable)
+
+
+def test_the_newest_python_is_told_by_its_number_and_not_by_its_letters() -> None:
+    found = {"3.9": "/old", "3.11": "/floor", "3.12": "/twelve", "3.13": "/thirteen"}
+    assert newest.newest(found) == ("3.13", "/thirteen")
+    assert newest.newest({"3.100": "/far", **found}) == ("3.100", "/far")
+    assert newest.newest({"3.11": "/floor"}) == (None, None)
+
+
+def test_finds_this_python() -> None:
+    found = pythons.pythons()
+    version = f"3.{sys.version_info.minor}"
+    assert found[version] == pythons.real_python(Path(found[version]))
+    assert list(found) == [version for version in pythons.VERSIONS if version in found]
 
 
 def test_takes_what_git_would_take() -> None:

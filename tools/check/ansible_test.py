@@ -42,8 +42,10 @@ def ansible_test(staged: Path, *arguments: str) -> int:
 
 
 def short_way() -> Path:
-    """A link to .venv. ansible-test writes scripts that begin with the path of the interpreter, which may neither
+    """A link to the environment. ansible-test writes scripts that begin with the path of the interpreter, which may neither
     be long nor hold a space; a checkout may lie anywhere."""
+    if VENV.is_relative_to(STAGE):
+        return VENV
     link = STAGE / "venv"
     point(link, VENV)
     return link

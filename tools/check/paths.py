@@ -9,8 +9,10 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VENV = ROOT / ".venv"
-RESULTS = ROOT / ".cache" / "results"
+# Checks on another ansible-core have an environment, and results, of their own.
+OTHER_VENV = "GARAGE_CHECK_VENV"
+VENV = Path(os.environ.get(OTHER_VENV) or ROOT / ".venv")
+RESULTS = ROOT / ".cache" / ("results" if VENV == ROOT / ".venv" else f"results-{VENV.name}")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "s3ops-garage"
 # Copies of this checkout: each clone has a folder of its own, so that clones do not disturb each other.
 STAGE = CACHE / "stage" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]

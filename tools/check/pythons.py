@@ -19,19 +19,29 @@ VERSIONS = tuple(f"3.{minor}" for minor in range(10, 15))
 
 def search_path(links: Path) -> str:
     """Fill the folder ``links`` with one python3.N for each version found and return a PATH that begins with it."""
-    folders = [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
-    manager = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    candidates = [folder for folder in folders if not is_stand_in(folder)] + sorted(manager.glob("versions/*/bin"))
+    found = pythons()
     links.mkdir(parents=True, exist_ok=True)
     for version in VERSIONS:
         link = links / f"python{version}"
-        found = next(filter(None, (real_python(folder / link.name) for folder in candidates)), None)
-        if found:
-            point(link, Path(found))
+        if version in found:
+            point(link, Path(found[version]))
         else:
             link.unlink(missing_ok=True)
-    kept = [str(folder) for folder in folders if not is_stand_in(folder)]
-    return os.pathsep.join([str(links), *kept])
+    return os.pathsep.join([str(links), *map(str, own_folders())])
+
+
+def pythons() -> dict[str, str]:
+    """The interpreter of each version that is found, oldest first."""
+    manager = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    candidates = own_folders() + sorted(manager.glob("versions/*/bin"))
+    found = {version: next(filter(None, (real_python(folder / f"python{version}") for folder in candidates)), None) for version in VERSIONS}
+    return {version: python for version, python in found.items() if python}
+
+
+def own_folders() -> list[Path]:
+    """The folders of PATH in which programs are what they are called."""
+    folders = [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
+    return [folder for folder in folders if not is_stand_in(folder)]
 
 
 def is_stand_in(folder: Path) -> bool:
