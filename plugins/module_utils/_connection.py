@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Union
 
 from ._errors import InputError
 from ._pods import PodConnection
@@ -38,7 +38,7 @@ class EitherConnection:
         return self.http.api_url if self.http else self.pod.place
 
 
-AnyConnection = Connection | PodConnection | EitherConnection
+AnyConnection = Union[Connection, PodConnection, EitherConnection]
 
 
 def resolve_connection(params: Mapping, environ: Mapping[str, str], read_file: Callable[[str], str], where: str = "") -> AnyConnection:

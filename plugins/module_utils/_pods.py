@@ -179,8 +179,8 @@ class Pods:
                                       endpoint=label)
         except websocket.WebSocketTimeoutException:
             if not streams[STATUS]:
-                raise self._failure(label, f"no answer within {self.connection.timeout:g} s", sent=True, hint="a longer `timeout` may help; a hung peer"
-                                    " makes Garage wait for its rpc_timeout_msec (300 s by default)") from None
+                raise self._failure(label, f"no answer within {self.connection.timeout:g} s", sent=True, hint="a longer `timeout` may help; a hung"
+                                    " peer makes Garage wait for its rpc_timeout_msec (300 s by default)") from None
         except (websocket.WebSocketException, OSError) as error:
             if not streams[STATUS]:
                 raise self._failure(label, f"the connection broke off before the command had ended: {str(error)[:300]}", sent=True,
@@ -282,5 +282,5 @@ def _message(body: Any) -> str:
 def _missing_right(text: str) -> str:
     """Kubernetes says of a request what it lacks: cannot create resource "pods/exec" in API group "" in the namespace "garage"."""
     found = re.search(r'cannot (\w+) resource "([^"]+)"', text)
-    verbs = f"the verb {found[1]} on {found[2]} (list on pods, get and create on pods/exec are what this needs)" if found else "the verbs list on pods, and get and create on pods/exec"
-    return f"give this account a Role in the namespace with {verbs}"
+    lacks = f"it lacks the verb {found[1]} on {found[2]}; " if found else ""
+    return f"{lacks}give this account a Role in the namespace with list on pods, and get and create on pods/exec"

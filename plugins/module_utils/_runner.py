@@ -91,8 +91,9 @@ class Context:
         pods = Pods(connection)
 
         def client(pod: str) -> Client:
-            self._clients.append(Client(ExecTransport(pods.at(pod), chosen=True), site_role=site_role, retries=params["retries"], retry_delay=params["retry_delay"]))
-            return self._clients[-1]
+            made = Client(ExecTransport(pods.at(pod), chosen=True), site_role=site_role, retries=params["retries"], retry_delay=params["retry_delay"])
+            self._clients.append(made)
+            return made
 
         return pods, client
 

@@ -37,7 +37,7 @@ _ACCEPTED_WITHIN_SECONDS = 10.0
 _AT_WORK_SECONDS = 60.0
 # How often a run starts anew because another one was at work on the same token.
 _ATTEMPTS = 3
-_NOT_ASKED = "whether the server accepts the token could not be asked; Garage can tell from 2.1.0 on"
+_NOT_ASKED = "whether the server accepts the token could not be asked; Garage can tell from 2.1.0 on, over HTTP"
 
 
 def run_token(params: Mapping, context: Any) -> tuple[Outcome, dict]:

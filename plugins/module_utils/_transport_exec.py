@@ -40,7 +40,8 @@ class ExecTransport:
         self._pods = pods
         self._is_chosen = chosen
         self._lock = threading.Lock()
-        self._clock: tuple[datetime, float] | None = None
+        # What the clock of the Kubernetes API showed when the monotonic one was at nought.
+        self._started: datetime | None = None
 
     @property
     def url(self) -> str:
@@ -56,7 +57,7 @@ class ExecTransport:
         if not path.startswith("/v2/"):
             raise SetupError(f"{label} at {self.url}: cannot be asked by a command in a pod", hint="use transport: http", endpoint=label)
         if label == _BY_TOKEN:
-            raise NotAdminApi(f"{label} at {self.url}: no token is sent by a command in a pod", hint="use transport: http", endpoint=label, status=400)
+            raise NotAdminApi(f"{label} at {self.url}: a command in a pod sends no token", hint="use transport: http", endpoint=label, status=400)
         self._choose(label)
         request = payload(query, body)
         ran = self._run(request, label)
@@ -88,7 +89,7 @@ class ExecTransport:
                 states = "; ".join(f"{each.name}: {each.reason}" for each in pods) or "there is no such pod"
                 raise TransportError(f"{label} at {self.url}: no container {self.connection.container!r} runs: {states}",
                                      hint="see namespace, pod or label_selector, and container", endpoint=label)
-            self._clock = _clock(self._pods.server_date)
+            self._started = _started(self._pods.server_date)
             self._pods, self._is_chosen = self._pods.at(pod.name), True
 
     def _answer(self, ran: Ran, label: str) -> Response:
@@ -128,10 +129,9 @@ class ExecTransport:
 
     def _date(self) -> str | None:
         """The time by the clock of the Kubernetes API, which stands in for the one of Garage, that a command does not tell."""
-        if self._clock is None:
+        if self._started is None:
             return None
-        start, then = self._clock
-        return format_datetime(start + timedelta(seconds=time.monotonic() - then), usegmt=True)
+        return format_datetime(self._started + timedelta(seconds=time.monotonic()), usegmt=True)
 
 
 def payload(query: dict | None, body: Any) -> Any:
@@ -147,9 +147,9 @@ def _error(status: int, code: str, message: str, date: str | None) -> Response:
     return Response(status, "application/json", json.dumps({"code": code, "message": message}), date)
 
 
-def _clock(date: str | None) -> tuple[datetime, float] | None:
+def _started(date: str | None) -> datetime | None:
     try:
         moment = parsedate_to_datetime(date or "")
     except (TypeError, ValueError):
         return None
-    return (moment, time.monotonic()) if moment.tzinfo else None
+    return moment - timedelta(seconds=time.monotonic()) if moment.tzinfo else None

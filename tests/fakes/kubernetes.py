@@ -204,9 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _frame(self, opcode: int, data: bytes) -> None:
         size = len(data)
-        head = struct.pack("!BB", 0x80 | opcode, size) if size < 126 else struct.pack("!BBH", 0x80 | opcode, 126, size) if size < 65536 else struct.pack(
-            "!BBQ", 0x80 | opcode, 127, size)
-        self.wfile.write(head + data)
+        length = struct.pack("!B", size) if size < 126 else struct.pack("!BH", 126, size) if size < 65536 else struct.pack("!BQ", 127, size)
+        self.wfile.write(bytes([0x80 | opcode]) + length + data)
 
     def _end(self, status: dict) -> None:
         self._frame(0x2, b"\x03" + json.dumps({"kind": "Status", **status}).encode())

@@ -49,8 +49,8 @@ def test_each_pod_tells_its_node_or_why_not(run):
         result = run(kubernetes_node_info.main, cluster)
     assert result["changed"] is False and "transport" not in result
     assert result["nodes"] == [
-        {"pod": "garage-0", "uid": "uid-of-garage-0", "id": "a" * 64, "hostname": "inside", "garage_version": "2.5.0", "ip": "10.0.0.7", "ready": False,
-         "phase": "Running", "message": None},
+        {"pod": "garage-0", "uid": "uid-of-garage-0", "id": "a" * 64, "hostname": "inside", "garage_version": "2.5.0", "ip": "10.0.0.7",
+         "ready": False, "phase": "Running", "message": None},
         {"pod": "garage-1", "uid": "uid-of-garage-1", "id": None, "hostname": "garage-1", "garage_version": None, "ip": "10.0.0.7", "ready": False,
          "phase": "Pending", "message": "container garage waits: CrashLoopBackOff: back-off"},
     ]

@@ -45,7 +45,8 @@ LAYERS = {
     "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file"), ("hvac", "kubernetes", "requests", "urllib3")),
     "vault file": Layer(("module_utils/_stores/vault_file.py",), ("errors", "stores"), ("ansible",)),
     # The Kubernetes API, and commands in pods by it; its library brings the other packages.
-    "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"), ("kubernetes", "urllib3", "websocket", "certifi")),
+    "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"),
+                  ("kubernetes", "urllib3", "websocket", "certifi")),
     "transports": Layer(("module_utils/_transport_exec.py", "module_utils/_transports.py"),
                         ("errors", "models", "transport", "pods", "transports", "connection", "client")),
     "connection": Layer(("module_utils/_connection.py",), ("errors", "transport", "pods")),

@@ -133,7 +133,10 @@ def test_one_that_runs_will_do_when_none_is_ready():
     assert pods.ran[0][0] == "garage-1"
 
 
-@pytest.mark.parametrize(("found", "words"), [([], "there is no such pod"), ([a_pod("garage-0", running=False)], "garage-0: container garage waits: CrashLoop")])
+@pytest.mark.parametrize(("found", "words"), [
+    ([], "there is no such pod"),
+    ([a_pod("garage-0", running=False)], "garage-0: container garage waits: CrashLoop"),
+])
 def test_no_pod_is_looked_for_again_by_reads(found, words):
     plain, pods = client(pods=[found])
     with pytest.raises(TransportError, match=words) as caught:
@@ -153,7 +156,8 @@ def test_no_pod_is_looked_for_again_by_reads(found, words):
     ("CreateBucket", "InvalidRequest (400): Bad request: X", Invalid, 400, "InvalidRequest"),
     ("ListBuckets", "InternalError (500): Internal error: Layout not ready", LayoutNotReady, 500, "InternalError"),
     ("ApplyClusterLayout", "InternalError (500): Internal error: Invalid new layout version", StaleVersion, 500, "InternalError"),
-    ("ApplyClusterLayout", "InvalidRequest (400): Bad request:\nThe number of nodes (1) is smaller than the replication factor", Constraint, 400, "InvalidRequest"),
+    ("ApplyClusterLayout", "InvalidRequest (400): Bad request:\nThe number of nodes (1) is smaller than the replication factor", Constraint, 400,
+     "InvalidRequest"),
     ("CreateBucket", "ServiceUnavailable (503): Internal error: Could not reach quorum of 2", Unavailable, 503, "ServiceUnavailable"),
 ])
 def test_errors_of_the_daemon_are_those_of_http(endpoint, text, kind, status, code):
@@ -227,7 +231,10 @@ def test_a_follower_runs_no_command_that_writes_the_layout(endpoint):
     assert (pods.ran, pods.looked) == ([], 0)
 
 
-@pytest.mark.parametrize("fate", [TransportError("the connection broke off", sent=True), failed("", 137), failed("Error: Timeout")], ids=["cut", "killed", "late"])
+FATES = {"cut": TransportError("the connection broke off", sent=True), "killed": failed("", 137), "late": failed("Error: Timeout")}
+
+
+@pytest.mark.parametrize("fate", FATES.values(), ids=FATES)
 def test_a_write_of_unknown_fate_is_looked_for_and_not_repeated(fate):
     """The pod vanished in the middle, and the bucket had been made."""
     plain, pods = client(Ran(0, "[]", ""), fate, Ran(0, '["x"]', ""))
