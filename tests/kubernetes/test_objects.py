@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._site.document import
 from kubernetes.dynamic import DynamicClient
 
 from tests.kubernetes.namespaces import Namespace
+from tools.testbed.admin_api import AdminApi, AdminApiError
 
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 CONFIG = ("/garage", "-c", "/etc/garage/garage.toml")
@@ -31,9 +33,9 @@ class Applied:
         self.namespace, self.site = namespace, site
         self.client = DynamicClient(namespace.api)
 
-    def wanted(self, **storage: Any) -> dict[str, Any]:
+    def wanted(self, peers: Sequence[str] = (), **storage: Any) -> dict[str, Any]:
         site = {**self.site, "storage": {**self.site["storage"], **storage}} if storage else self.site
-        return objects(normal_site(site, {})["workload"], self.namespace.name, "hash")
+        return objects(normal_site(site, {})["workload"], self.namespace.name, "hash", peers)
 
     def apply(self, items: Iterable[dict[str, Any]]) -> list[tuple[str, str, str]]:
         """Kind, name and version of each object afterwards."""
@@ -149,3 +151,48 @@ def test_each_edge_gateway_has_its_own_configuration(applied: Callable[..., Appl
     for pod in ("lyon-gateway-0", "lyon-gateway-1"):
         assert lyon.in_pod(pod, "node", "id", "-q").split("@")[1] == f"10.1.1.{pod[-1]}:3901"
     assert nothing_but_the_same(lyon.plan(wanted))
+
+
+def test_nodes_find_one_another_again_after_all_have_moved(applied: Callable[..., Applied], cluster: Any, tmp_path: Path) -> None:
+    """Without a play: peers are names in the configuration, which nodes look up again each minute."""
+    volume = {"size": "10Mi", "storage_class": cluster.storage_class}
+    paris = applied({"name": "paris", "zone": "paris", "replication": {"factor": 2}, "storage": {"replicas": 2, "metadata": volume, "data": volume}})
+    pods = ("paris-storage-0-0", "paris-storage-1-0")
+    paris.apply(everything(paris.wanted()))
+    paris.wait_pods(*pods)
+    token = paris.namespace.core.read_namespaced_secret("paris-garage", paris.namespace.name).data["admin-token"]
+    (tmp_path / "token").write_bytes(base64.b64decode(token))
+
+    def admin(pod: str) -> AdminApi:
+        return AdminApi(paris.namespace.admin_url(pod), tmp_path / "token")
+
+    def unhealthy() -> str | None:
+        try:
+            status = admin(pods[0]).get("GetClusterHealth")["status"]
+        except AdminApiError as refused:
+            return str(refused)
+        return None if status == "healthy" else status
+
+    ids = [next(iter(admin(pod).get("GetNodeInfo", node="self")["success"])) for pod in pods]
+    peers = [f"{node}@{pod}.paris-nodes.{paris.namespace.name}.svc.cluster.local:3901" for node, pod in zip(ids, pods, strict=True)]
+    admin(pods[0]).post("ConnectClusterNodes", peers)
+    admin(pods[0]).post("UpdateClusterLayout", {"roles": [{"id": node, "zone": "paris", "capacity": 10**7, "tags": []} for node in ids]})
+    admin(pods[0]).post("ApplyClusterLayout", {"version": 1})
+    paris.namespace.wait("the cluster to be healthy", unhealthy)
+
+    first = [paris.namespace.pod(pod) for pod in pods]
+    paris.apply(everything(paris.wanted(peers)))
+    # The configuration has changed, and no node has started again for it.
+    assert nothing_but_the_same(paris.plan(paris.wanted(peers)))
+    assert [paris.namespace.pod(pod).metadata.uid for pod in pods] == [pod.metadata.uid for pod in first]
+    for pod in pods:
+        paris.namespace.core.delete_namespaced_pod(pod, paris.namespace.name)
+
+    def old() -> str | None:
+        left = {pod.metadata.uid for pod in paris.namespace.pods()} & {pod.metadata.uid for pod in first}
+        return f"{len(left)} pods are the first ones" if left else None
+
+    paris.namespace.wait("the first pods to go", old)
+    paris.wait_pods(*pods)
+    paris.namespace.wait("the cluster to be healthy again", unhealthy)
+    assert not {paris.namespace.pod(pod).status.pod_ip for pod in pods} & {pod.status.pod_ip for pod in first}
