@@ -48,8 +48,7 @@ class Both:
                 client.call(endpoint, query, body)
             found.append(caught.value)
         one, two = found
-        assert type(two) is type(one), (one, two)
-        assert two.data() == one.data()
+        assert (type(two), two.data()) == (type(one), one.data()), (one, two)
         assert getattr(two, "server_message", "") == getattr(one, "server_message", "")
         return two
 
@@ -170,7 +169,7 @@ def test_calls_that_are_newer_than_the_server(both, real_node):
             both.same(endpoint, {"limit": 1})
             both.same(endpoint)
         else:
-            assert type(both.same_error(endpoint, {"limit": 1})) is NotAdminApi
+            assert isinstance(both.same_error(endpoint, {"limit": 1}), NotAdminApi)
 
 
 @pytest.mark.parametrize("fresh_server", ["real"], indirect=True)
@@ -178,7 +177,7 @@ def test_a_layout_is_made_before_there_is_one(by_both, fresh_server):
     """With neither a token nor a layout, which is how a site begins."""
     both = by_both(fresh_server.cluster)
     # 2.0.0 speaks of a quorum.
-    assert type(both.same_error("ListBuckets")) is (LayoutNotReady if fresh_server.since(2, 1, 0) else Unavailable)
+    assert isinstance(both.same_error("ListBuckets"), LayoutNotReady if fresh_server.since(2, 1, 0) else Unavailable)
     (node,) = both.same("GetClusterStatus")["nodes"]
     refused = both.exec.call("ConnectClusterNodes", None, [f"{'a' * 64}@127.0.0.1:1"])
     assert [each["success"] for each in refused] == [False]

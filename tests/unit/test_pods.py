@@ -42,7 +42,7 @@ def open_pods(tmp_path: Path) -> Iterator[Callable[..., tuple[FakeKubernetes, Po
 def failure(kind: type[TransportError], run: Callable[[], object]) -> TransportError:
     with pytest.raises(kind) as caught:
         run()
-    assert type(caught.value) is kind and caught.value.endpoint == LABEL
+    assert (type(caught.value), caught.value.endpoint) == (kind, LABEL)
     assert TOKEN not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -40,7 +39,7 @@ def a_pod(name, ready=True, running=True):
 
 
 class StubPods:
-    """What a transport needs of Pods. Each command takes the next of ``ends``: how it ended, or an error; the last one is for all that follow."""
+    """What a transport needs of Pods. Each command takes the next of ``ends``: how it ended, or a function that raises; the last one is for all that follow."""
 
     def __init__(self, *ends, pods=None, connection=None):
         self.connection = connection or PodConnection("garage", label_selector="app=garage")
@@ -58,9 +57,7 @@ class StubPods:
     def run(self, label, command, stdin=None, argument=False):
         self.ran.append((self.connection.pod, tuple(command), stdin, argument))
         end = self.ends.pop(0) if len(self.ends) > 1 else self.ends[0]
-        if isinstance(end, Exception):
-            raise end
-        return end
+        return end() if callable(end) else end
 
 
 def client(*ends, **options):
@@ -231,7 +228,11 @@ def test_a_follower_runs_no_command_that_writes_the_layout(endpoint):
     assert (pods.ran, pods.looked) == ([], 0)
 
 
-FATES = {"cut": TransportError("the connection broke off", sent=True), "killed": failed("", 137), "late": failed("Error: Timeout")}
+def cut():
+    raise TransportError("the connection broke off", sent=True)
+
+
+FATES = {"cut": cut, "killed": failed("", 137), "late": failed("Error: Timeout")}
 
 
 @pytest.mark.parametrize("fate", FATES.values(), ids=FATES)

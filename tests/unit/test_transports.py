@@ -15,6 +15,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._connection import (
     resolve_pods,
 )
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import InputError
+from ansible_collections.s3ops.garage.plugins.module_utils._plugin import connected
 from ansible_collections.s3ops.garage.plugins.module_utils._pods import PodConnection
 from ansible_collections.s3ops.garage.plugins.module_utils._transport import Connection, HttpTransport
 from ansible_collections.s3ops.garage.plugins.module_utils._transport_exec import ExecTransport
@@ -103,7 +104,7 @@ def test_defaults_are_those_that_are_documented():
         if name not in ("namespace", "pod"):
             assert getattr(made, name) == option.get("default"), name
     assert connection_spec()["transport"]["choices"] == list(TRANSPORTS)
-    assert set(spec) <= {name for name in PodConnection.__dataclass_fields__}
+    assert set(spec) <= set(PodConnection.__dataclass_fields__)
     with pytest.raises(InputError):
         resolve_pods({})
 
@@ -173,3 +174,15 @@ def test_without_an_address_nothing_is_asked_before(both):
     assert client.call("ListBuckets") == []
     assert client.transport.decision == "exec in pod garage/garage-0, because no api_url is set"
     assert len(cluster.ran) == 1
+
+
+# plugins
+
+def test_a_plugin_reads_by_commands_and_tells_what_was_chosen(tmp_path):
+    said = []
+    with FakeKubernetes(pod("garage-0"), execute=lambda argv, stdin: (0, b"[]", b"")) as cluster:
+        spot = {"namespace": "garage", "pod": "garage-0", "kubeconfig": cluster.kubeconfig(tmp_path)}
+        for transport in ("exec", "auto"):
+            with connected({"transport": transport, "kubernetes": spot, "retries": 0, "retry_delay": 0}, said.append, said.append) as client:
+                assert client.call("ListKeys") == []
+    assert said == ["transport: exec in pod garage/garage-0, because no api_url is set"]
