@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._connection import resolve_connection
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import TransportError
+from ansible_collections.s3ops.garage.plugins.module_utils._pods import Pods
 from ansible_collections.s3ops.garage.plugins.module_utils._transports import open_transport
 
 from tests.kubernetes.exec_pods import CONFIG, ByCommands, garage_pod, limited_account
@@ -152,18 +153,23 @@ def test_pods_that_do_not_run_tell_why(namespace: Namespace, cluster: Cluster) -
     assert all(f"{name}: " in refused["msg"] for name in words)
 
 
-def test_a_pod_that_goes_in_the_middle_leaves_a_write_of_unknown_fate(namespace: Namespace) -> None:
+def test_a_pod_that_goes_in_the_middle_leaves_a_write_of_unknown_fate(namespace: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace.create(garage_pod(namespace, "garage-0"))
     namespace.wait_pod("garage-0", "Ready")
     client = client_of(namespace)
     client.call("GetClusterHealth")
     # An address that answers nothing keeps the command waiting.
     peer = f"{'a' * 64}@192.0.2.1:3901"
-    kill = threading.Timer(1.0, lambda: namespace.core.delete_namespaced_pod("garage-0", namespace.name, grace_period_seconds=0))
-    kill.start()
-    with pytest.raises(TransportError) as caught:
+    talk = Pods._talk
+
+    def talk_and_lose(pods: Pods, *arguments: object) -> object:
+        """The command runs from here on."""
+        threading.Timer(0.5, lambda: namespace.core.delete_namespaced_pod("garage-0", namespace.name, grace_period_seconds=0)).start()
+        return talk(pods, *arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(TransportError) as caught:
+        patch.setattr(Pods, "_talk", talk_and_lose)
         client.call("ConnectClusterNodes", None, [peer] * 3)
-    kill.join()
     assert caught.value.sent, caught.value
     namespace.wait_pod_gone("garage-0")
     with pytest.raises(TransportError, match="pods .garage-0. not found") as caught:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,17 @@ def test_what_goes_wrong_is_told_and_whether_it_may_have_happened(open_pods, fau
 
 @pytest.mark.requirement("OP-119")
 @pytest.mark.parametrize("pings", [0, 1000])
-def test_a_command_that_says_nothing_is_given_up(open_pods, pings):
-    _cluster, pods = open_pods(timeout=0.5, faults={0: STALL}, pings=pings)
+def test_a_command_that_says_nothing_is_given_up(open_pods, monkeypatch, pings):
+    _cluster, pods = open_pods(faults={0: STALL}, pings=pings)
+    connect = pods._connect
+
+    def then_hurry(*arguments):
+        """A slow machine has all the time it needs to connect."""
+        socket = connect(*arguments)
+        pods.connection = replace(pods.connection, timeout=0.5)
+        return socket
+
+    monkeypatch.setattr(pods, "_connect", then_hurry)
     error = failure(TransportError, lambda: pods.run(LABEL, ECHO, "x"))
     assert error.sent and "no answer within 0.5 s" in error.message
 
