@@ -36,6 +36,7 @@ from ._readers.layout import preview_result, read_layout, wait_settled
 def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, dict]:
     """The outcome of converging the layout, and the keys a result has beside it."""
     spec, record = together(lambda: LayoutSpec.from_params(params, follower=client.site_role == "follower"), lambda: read_record(params["record"]))
+    spec = replace(spec, record=None if spec.follower else record)
     if check and params["wait"]:
         # The real run waits before it decides.
         spec = replace(spec, require_settled=False)
@@ -81,6 +82,7 @@ class _Run:
         self.seen: list[LayoutSnapshot] = []
         self.applies = 0
         self.in_doubt = False
+        self.performed: LayoutPlan | None = None
 
     def settle(self) -> None:
         if self.params["wait"] and not self.check:
@@ -109,16 +111,19 @@ class _Run:
         if ask and self.spec.expected_plan and self.spec.expected_plan.moves:
             send(client, ask, answers, [])
             self._refuse_other_moves(client, answers, done)
+        self.performed = self.plans[-1]
         send(client, call, answers, done)
         self.applies += ask is not None
 
     def foreign(self, record: Mapping | None) -> dict | None:
         """What somebody else has written: since the writer's ``record``, or while this run was at work (LW-36)."""
-        first, last = self.seen[0].layout, self.seen[-1].layout
+        first, last = record_of(self.seen[0].layout), record_of(self.seen[-1].layout)
         # Of a write in doubt nobody knows whose the version is.
-        if last.version > first.version + self.applies and not self.in_doubt:
-            return moved(record or record_of(first), record_of(last), during_run=True)
-        return moved(record, record_of(first))
+        if last["version"] > first["version"] + self.applies and not self.in_doubt:
+            return moved(record or first, last, during_run=True)
+        # What another staged in the same moment is applied with ours: both take the same next version, with the changes of both (seen on 2.5.0).
+        together_with = self.performed and moved(self.performed.after, last, during_run=True)
+        return together_with or moved(record, first)
 
     def _refuse_other_moves(self, client: Client, answers: dict, done: list[str]) -> None:
         plan = self.plans[-1]

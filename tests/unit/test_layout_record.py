@@ -107,8 +107,36 @@ def test_another_writer_during_a_run_is_pointed_out_without_a_record_too(recorde
     dummy, beside = site.run(site.role(1), record=left)
     assert site.writes == [UPDATE, APPLY, UPDATE, APPLY]
     assert (beside["foreign_writer"]["during_run"], beside["foreign_writer"]["live_version"]) == (True, 3)
-    assert any("before another wrote during this run" in warning for warning in site.client.warnings)
+    assert any("while this run was at work" in warning for warning in site.client.warnings)
     assert beside["record"]["version"] == 3
+
+
+@pytest.mark.requirement("LW-45")
+def test_what_another_staged_in_the_same_moment_is_pointed_out():
+    site = Site(["paris", "paris", "paris"], layout=1)
+    before_each(APPLY, lambda: site.state.staged.update({site.ids[2]: Role("paris", GIB, ())}))(site)
+    dummy, beside = site.run(site.role(1))
+    assert site.state.current.version == 2
+    assert beside["foreign_writer"] == {"recorded_version": 2, "live_version": 2, "during_run": True,
+                                        "changes": [f"node {site.ids[2][:16]}: no role became zone paris, capacity {GIB}, tags none"]}
+    assert beside["record"]["roles"].keys() == set(site.ids)
+
+
+@pytest.mark.requirement("LW-45", "FC-017")
+def test_two_layouts_of_one_version_become_one_with_the_roles_of_both():
+    """Made at two nodes in the same moment; the other's is in the record that both keep."""
+    site = Site(["paris", "paris", "paris"], layout=1)
+    mine = site.run(site.role(1))[1]["record"]
+    theirs = {**mine, "roles": {site.ids[0]: mine["roles"][site.ids[0]], site.ids[2]: {"zone": "paris", "capacity": GIB, "tags": ["theirs"]}}}
+    dummy, waits = site.run(site.role(1), follower=True, record=theirs)
+    assert (waits["foreign_writer"]["recorded_version"], waits["foreign_writer"]["live_version"], waits["pending"]) == (2, 2, False)
+    outcome, beside = site.run(site.role(1), record=theirs)
+    assert outcome.result["version"] == 3
+    assert {role["id"]: role["tags"] for role in outcome.result["roles"]} == {site.ids[0]: [], site.ids[1]: [], site.ids[2]: ["theirs"]}
+    assert len(beside["foreign_writer"]["changes"]) == 2
+    assert any("two writers have made layout version 2 at the same moment" in warning for warning in site.client.warnings)
+    again, beside = site.run(site.role(1), record=beside["record"])
+    assert (again.plan.changed, beside["foreign_writer"]) == (False, None)
 
 
 @pytest.mark.parametrize("fault", [Fault.CUT_AFTER, Fault.UNAVAILABLE_AFTER])

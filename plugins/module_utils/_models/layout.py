@@ -170,6 +170,7 @@ class LayoutSpec:
     require_settled: bool = True
     follower: bool = False
     expected_plan: PlanHash | None = None
+    record: Mapping | None = None
 
     @classmethod
     def from_params(cls, params: Mapping, follower: bool = False) -> LayoutSpec:

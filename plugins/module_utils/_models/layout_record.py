@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._errors import InputError
-from .layout import Layout
+from .layout import Layout, Role
 
 FIELDS = ("version", "roles", "zone_redundancy")
 
@@ -44,14 +44,30 @@ def moved(record: Mapping | None, live: Mapping, during_run: bool = False) -> di
     return {"recorded_version": record["version"], "live_version": live["version"], "during_run": during_run, "changes": _changes(record, live)}
 
 
+def lost(record: Mapping | None, layout: Layout) -> dict[str, Role]:
+    """The roles, by node id, of another layout of the very same version that ``layout`` lacks.
+
+    Two writers have made this version at two nodes at the same moment, and the nodes of the cluster do not agree until a further version replaces
+    it ("Inconsistent layout histories" in their logs, seen on 2.5.0). The version that does must have the roles of both.
+    """
+    if record is None or record["version"] != layout.version:
+        return {}
+    return {id: Role(id, role["zone"], None if role["capacity"] == "gateway" else role["capacity"], tuple(role["tags"]))
+            for id, role in record["roles"].items() if id not in layout.roles}
+
+
 def moved_note(found: Mapping | None) -> str | None:
     """The warning."""
     if found is None:
         return None
     changes = "; ".join(found["changes"]) or "no role differs"
-    return (f"the layout is at version {found['live_version']}, and the layout writer has left version {found['recorded_version']}"
-            f"{' before another wrote during this run' if found['during_run'] else ''}: {changes}; somebody else has written it, or a run of the writer"
-            " broke off before it was recorded; find out who")
+    if found["during_run"]:
+        return f"somebody else has written the layout while this run was at work; it is at version {found['live_version']} now: {changes}; find out who"
+    if found["recorded_version"] == found["live_version"]:
+        return (f"two writers have made layout version {found['live_version']} at the same moment: {changes}; the nodes do not agree until a further version"
+                " replaces it; find out who else writes, and have one site write the layout, with a change that is applied")
+    return (f"the layout is at version {found['live_version']}, and the layout writer has left version {found['recorded_version']}: {changes}; somebody else"
+            " has written it, or a run of the writer broke off before it was recorded; find out who")
 
 
 def _changes(before: Mapping, after: Mapping) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from .._errors import InputError, PlanError, VerifyMismatch
 from .._models.cluster import Node
 from .._models.layout import History, Layout, LayoutSpec, Role, RoleSpec, redundancy_to_api
+from .._models.layout_record import lost
 from .._models.plan_hash import PlanHash, layout_digest, moves_digest
 from .._plan import Awaiting, Call, Plan
 from ._layout_checks import constraint_faults, unseen_faults, warnings_about
@@ -183,6 +184,8 @@ def _declared(spec: LayoutSpec, live: LayoutSnapshot) -> dict[str, Role | None]:
             roles[id] = _role(spec, role, id, current, f"roles[{index}]", faults)
     if faults:
         raise InputError(faults)
+    # What another writer has made of the same version is taken in, or its roles would be lost.
+    roles.update({id: role for id, role in lost(spec.record, live.layout).items() if id not in roles})
     if spec.purge:
         roles.update({id: None for id, role in live.layout.roles.items() if id not in roles and _owned(spec, role)})
     return roles
