@@ -75,10 +75,11 @@ class TenancySpec:
         if params.get("max_in_flight") is not None and params["max_in_flight"] < 1:
             faults.append(f"max_in_flight: {params['max_in_flight']} must be 1 or more")
         faults += [*_keys_twice(keys), *_buckets_twice(buckets), *_tokens_twice(tokens)]
+        declared = _DeclaredKeys(keys)
         for index, item in enumerate(buckets):
             if item.get("state") != "absent":
-                faults += _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", keys)
-                faults += _of_the_absent(item.get("local_aliases") or [], f"buckets[{index}].local_aliases", keys)
+                faults += _grant_faults(item.get("grants") or [], f"buckets[{index}].grants", declared)
+                faults += _of_the_absent(item.get("local_aliases") or [], f"buckets[{index}].local_aliases", declared)
         if faults:
             raise InputError([where + fault for fault in faults])
         return spec
@@ -122,19 +123,25 @@ def _tokens_twice(tokens: list[Mapping]) -> list[str]:
             *_twice(((token.get("store") or {}).get("path"), f"{path}.store.path") for path, token in named)]
 
 
-def _grant_faults(grants: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:
+class _DeclaredKeys:
+    """What the grants of every bucket are held against, made once: a document has as many buckets as keys."""
+
+    def __init__(self, keys: list[Mapping]) -> None:
+        # A key that is declared with a name and an id is one key, whichever of the two a grant gives.
+        self.ids = {key["name"]: key["id"] for key in keys if key.get("name") is not None and key.get("id") is not None}
+        self.gone = {(option, key.get(name)) for key in keys if key.get("state") == "absent" for option, name in (("key", "name"), ("key_id", "id"))}
+
+
+def _grant_faults(grants: list[Mapping], path: str, keys: _DeclaredKeys) -> list[str]:
     """What is wrong with the grants of one bucket as seen from the declared keys."""
-    # A key that is declared with a name and an id is one key, whichever of the two a grant gives.
-    ids = {key["name"]: key["id"] for key in keys if key.get("name") is not None and key.get("id") is not None}
-    return [*_twice((ids.get(value, value) if option == "key" else value, where) for value, option, where in _named_keys(grants, path)),
+    return [*_twice((keys.ids.get(value, value) if option == "key" else value, where) for value, option, where in _named_keys(grants, path)),
             *_of_the_absent(grants, path, keys)]
 
 
-def _of_the_absent(rows: list[Mapping], path: str, keys: list[Mapping]) -> list[str]:
+def _of_the_absent(rows: list[Mapping], path: str, keys: _DeclaredKeys) -> list[str]:
     """Those of ``rows`` (grants, local aliases) that are for a key that shall be gone."""
-    gone = {(option, key.get(name)) for key in keys if key.get("state") == "absent" for option, name in (("key", "name"), ("key_id", "id"))}
     return [f"{where}: {value!r} is declared absent" for value, option, where in _named_keys(rows, path)
-            if value is not None and (option, value) in gone]
+            if value is not None and (option, value) in keys.gone]
 
 
 def _named_keys(rows: list[Mapping], path: str) -> list[tuple[str | None, str, str]]:
