@@ -150,8 +150,12 @@ def test_a_volume_goes_with_its_claim(namespace: Namespace) -> None:
     namespace.create(claim("data", namespace.cluster.storage_class))
     volume = namespace.wait_claim("data").spec.volume_name
     namespace.core.delete_namespaced_persistent_volume_claim("data", namespace.name)
-    left = lambda: [each.metadata.name for each in namespace.core.list_persistent_volume().items]  # noqa: E731
-    namespace.wait("the volume to go", lambda: f"left: {volume}" if volume in left() else None)
+
+    def missing() -> str | None:
+        left = [each.metadata.name for each in namespace.core.list_persistent_volume().items]
+        return "it is still there" if volume in left else None
+
+    namespace.wait(f"volume {volume} to go", missing)
 
 
 def test_a_claim_is_filled_from_the_member_of_its_name(namespace: Namespace, make_namespace) -> None:

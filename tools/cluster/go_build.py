@@ -105,7 +105,9 @@ def _replacements(source: Source, named: list[dict[str, dict[str, str]]]) -> lis
 
 
 def _go(arguments: list[str], folder: Path) -> str:
-    done = subprocess.run(["go", *arguments], cwd=folder, env=_environment(), capture_output=True, text=True)
+    done = subprocess.run(
+        ["go", *arguments], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise SetupError(f"`go {' '.join(arguments)}` failed: {(done.stderr or done.stdout).strip()[-2000:]}\n{NEEDS}")
     return done.stdout

@@ -105,7 +105,7 @@ class Provisioner:
                 continue
             if not claim.spec.volume_name:
                 self._provide(claim)
-            elif claim.spec.volume_name in volumes and (claim.status.capacity or {}):
+            elif claim.spec.volume_name in volumes and claim.status.capacity:
                 self._grow(claim, volumes[claim.spec.volume_name])
         for volume in volumes.values():
             if (volume.metadata.annotations or {}).get(PROVISIONED_BY) == PROVISIONER:
