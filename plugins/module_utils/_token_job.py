@@ -23,6 +23,7 @@ from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.admin_token import Intent, StoredToken, TokenDirectory, TokenSpec
 from ._models.store import DELETE_ENTRY, PUT_ENTRY, Entry
 from ._models.store_layout import CONTENT
+from ._note_job import ATTEMPTS, Note
 from ._plan import Call
 from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token, wanted_entry
 from ._readers.admin_token import is_accepted, own_token_id, read_directory
@@ -33,17 +34,13 @@ from ._waiter import wait_until
 
 # A new token reaches the copy of the node that was asked in milliseconds; behind a balancer another node may be asked.
 _ACCEPTED_WITHIN_SECONDS = 10.0
-# So young an intent, in a store without locks, is that of a run which may be at work still; it has each of its requests bounded by less.
-_AT_WORK_SECONDS = 60.0
-# How often a run starts anew because another one was at work on the same token.
-_ATTEMPTS = 3
 _NOT_ASKED = "whether the server accepts the token could not be asked; Garage can tell from 2.1.0 on, over HTTP"
 
 
 def run_token(params: Mapping, context: Any) -> tuple[Outcome, dict]:
     """The outcome of converging an admin token, and the keys a result has beside it."""
     spec, client = together(lambda: TokenSpec.from_params(params), context.client)
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         keeper = Keeper(spec, context, client)
         try:
             with keeper.lock():
@@ -53,7 +50,7 @@ def run_token(params: Mapping, context: Any) -> tuple[Outcome, dict]:
             break
         except StoreChanged:
             # Of two runs at once one makes the token, and the other finds it made.
-            if keeper.made or attempt == _ATTEMPTS - 1:
+            if keeper.made or attempt == ATTEMPTS - 1:
                 raise
     return outcome, {"rotated": outcome.plan.rotated, "adopted": outcome.plan.adopted}
 
@@ -68,9 +65,8 @@ class Keeper:
         self._client = client
         self._identity = identity or ClusterIdentity()
         self._secrets = open_store(spec.store)
-        self._intents = self._secrets.beside("intent")
+        self._note = Note(self._secrets, patient=not context.check)
         self._nonce = secrets.token_hex(16)
-        self._noted: Entry | None = None
         self._live: TokenSnapshot | None = None
         self._decided: TokenPlan | None = None
         self._accepted: dict[str, bool | None] = {}
@@ -84,7 +80,7 @@ class Keeper:
 
         ``listed`` are all tokens where they have been read already, as for several in one run.
         """
-        intent = self._read_intent()
+        intent = Intent.from_text(self._note.read(), self._note.place)
         entry = None if self.spec.absent and not self.spec.delete_store else self._secrets.read()
         stored = self._stored(entry)
         ids = [self.spec.id, stored.id if stored else None, intent.replaces if intent else None]
@@ -108,7 +104,8 @@ class Keeper:
 
     def send(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
         if call.endpoint == CREATE:
-            self._note()
+            # So that the next run knows what this one made if it breaks off (TD-42).
+            self._note.write(self._decided.intent.to_text(), self._live.entry)
             send(client, call, answers, done)
             self._keep(answers[call.binds])
             return
@@ -124,27 +121,9 @@ class Keeper:
 
     def finish(self, plan: TokenPlan) -> None:
         """After everything is as it should be: nothing is left beside the store."""
-        if self._noted:
-            self._intents.delete(self._noted)
-            self._noted = None
+        self._note.clear()
         if not self.spec.absent and self._secrets.exposed():
             self._context.warn(f"{self.spec.place} can be read by others than its owner; its mode should be 0600")
-
-    def _read_intent(self) -> Intent | None:
-        """The intent beside the store. Where another run may be at work on it, that is waited for."""
-        found: list[Intent | None] = []
-
-        def look() -> str | None:
-            self._noted = self._intents.read()
-            found.append(Intent.from_text(self._noted.content if self._noted else None, self._intents.place))
-            young = self._noted and self._noted.age is not None and self._noted.age < _AT_WORK_SECONDS
-            return "another run is at work" if young and found[-1].nonce != self._nonce else None
-
-        if self._context.check:
-            look()
-        else:
-            wait_until(look, f"the note {self._intents.place}", 2 * _AT_WORK_SECONDS, 1.0)
-        return found[-1]
 
     def _stored(self, entry: Entry | None) -> StoredToken | None:
         if self.spec.store:
@@ -174,18 +153,6 @@ class Keeper:
         if asked[-1] is None:
             self._context.warn(_NOT_ASKED)
         return asked[-1]
-
-    def _note(self) -> None:
-        """What is about to be made, so that the next run knows it if this one breaks off (TD-42). Whoever writes it first makes the token."""
-        if self._noted:
-            # Made anew and not replaced: its age tells how long this run is at work.
-            self._intents.delete(self._noted)
-        self._intents.create(Entry({CONTENT: self._decided.intent.to_text()}))
-        self._noted = self._intents.read()
-        held = self._secrets.read()
-        if (held.version if held else None) != (self._live.entry.version if self._live.entry else None):
-            self._intents.delete(self._noted)
-            raise StoreChanged(f"{self.spec.place} was written by somebody else while this ran; it is left as it is", hint="run this again")
 
     def _keep(self, answer: Mapping) -> None:
         """The secret is shown this once: it is stored before anything else can fail (TD-26)."""

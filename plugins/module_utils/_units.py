@@ -102,3 +102,8 @@ def parse_server_time(value: str | None) -> datetime | None:
 def seconds_before(moment: datetime, seconds: int) -> datetime:
     """``moment`` less ``seconds``."""
     return moment - timedelta(seconds=seconds)
+
+
+def seconds_after(moment: datetime, seconds: int) -> datetime:
+    """``moment`` and ``seconds`` more."""
+    return moment + timedelta(seconds=seconds)

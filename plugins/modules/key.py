@@ -14,11 +14,18 @@ description:
   - What is left unset is left alone.
   - What a key may do with a bucket is declared with M(s3ops.garage.grant).
   - The secret of a key is never in a result, a diff or a message, unless O(return_secret=true) asks for it.
+  - With O(store), the credentials are kept in a file, in a Secret of Kubernetes, or in HashiCorp Vault, and put right there at each run. Credentials
+    that the store holds of a key that the server does not have, as after it was put back to an older state, are imported again under their id.
 author:
   - The s3ops.garage contributors (@s3ops)
 extends_documentation_fragment:
   - s3ops.garage.connection
   - s3ops.garage.attributes
+  - s3ops.garage.store
+attributes:
+  idempotent:
+    details:
+      - Except with O(rotate=true), which makes a new key in each run.
 options:
   name:
     description:
@@ -56,6 +63,24 @@ options:
       - Whether the key may create buckets through the S3 API.
       - V(false) takes the right away.
     type: bool
+  rotate:
+    description:
+      - Whether to make a new key in the place of the one there is. It gets the rights and local aliases of the old one, its expiration and its right to
+        create buckets, is put into O(store), and with O(store.endpoint) has to sign a request to S3 that is accepted. Then it gets the name.
+      - The old key goes on as C(<name> (replaced)), until the time of O(rotate_grace) is over or O(remove_replaced=true) removes it.
+      - A run that broke off is gone on with by the next run of this task, also without O(rotate).
+      - It needs O(name), and O(store) or O(return_secret).
+    type: bool
+    default: false
+  rotate_grace:
+    description:
+      - How long the old key goes on to work, as V(24h) or V(7d). The server itself ends it then, and the next run deletes it.
+    type: str
+  remove_replaced:
+    description:
+      - Whether to delete the keys that were replaced by rotations, when nobody uses them any more.
+    type: bool
+    default: false
   return_secret:
     description:
       - Whether the result holds the secret of the key, of an old key as well as of a new one.
@@ -92,6 +117,32 @@ EXAMPLES = r"""
     dest: /etc/app/s3-secret
     mode: "0600"
   no_log: true
+
+- name: A key whose credentials are in a Secret, as pods want them
+  s3ops.garage.key:
+    name: app
+    store:
+      secret: app-s3
+      namespace: app
+      format: env
+      endpoint: https://s3.example.org
+      region: garage
+
+- name: Another key in its place
+  s3ops.garage.key:
+    name: app
+    rotate: true
+    store:
+      secret: app-s3
+      namespace: app
+      format: env
+      endpoint: https://s3.example.org
+      region: garage
+
+- name: When nobody uses the old one any more
+  s3ops.garage.key:
+    name: app
+    remove_replaced: true
 
 - name: A key from another cluster, under the same id
   s3ops.garage.key:
@@ -157,6 +208,15 @@ key:
       description: The secret. Null unless O(return_secret=true).
       type: str
       sample: null
+    store:
+      description: Where the credentials are kept, by the options that say so. Null without O(store).
+      type: dict
+      sample: {secret: app-s3, namespace: app}
+rotated:
+  description: Whether a new key took the place of another.
+  returned: success
+  type: bool
+  sample: false
 actions:
   description: What was done, in order; in check mode, what would be done.
   returned: success
@@ -171,24 +231,24 @@ error:
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec import key_spec, return_secret_spec, state_spec
-from ansible_collections.s3ops.garage.plugins.module_utils._executor import Task
-from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KeySpec
-from ansible_collections.s3ops.garage.plugins.module_utils._planners.key import plan_key
-from ansible_collections.s3ops.garage.plugins.module_utils._readers.key import read_key
-from ansible_collections.s3ops.garage.plugins.module_utils._runner import run_task
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec_store import key_store_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
+from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
+
+SPEC = {
+    "rotate": {"type": "bool", "default": False},
+    "rotate_grace": {"type": "str"},
+    "remove_replaced": {"type": "bool", "default": False},
+}
 
 
-def build(params):
-    spec = KeySpec.from_params(params)
-    return Task(
-        read=lambda client, doubts: read_key(client, spec),
-        plan=lambda live: plan_key(spec, live),
-        show=lambda live: live.key.to_result(spec.show_secret) if live.key else None,
-    )
+def job(params, context):
+    outcome, beside = run_key(params, context)
+    return {**present("key", outcome, context), **beside}
 
 
 def main():
-    run_task("key", {**key_spec(), **return_secret_spec(), **state_spec()}, build, required_one_of=[("name", "id")])
+    run_job({**key_spec(), **key_store_spec(), **SPEC, **return_secret_spec(), **state_spec()}, job, required_one_of=[("name", "id")])
 
 
 if __name__ == "__main__":

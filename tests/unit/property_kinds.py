@@ -25,9 +25,10 @@ from ansible_collections.s3ops.garage.plugins.module_utils._argspec import (
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError
 from ansible_collections.s3ops.garage.plugins.module_utils._executor import Outcome, converge
+from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
 from ansible_collections.s3ops.garage.plugins.module_utils._layout_job import run_layout
 from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import run_tenancy
-from ansible_collections.s3ops.garage.plugins.modules import bucket, grant, key
+from ansible_collections.s3ops.garage.plugins.modules import bucket, grant
 from tests.fakes.contexts import Context
 from tests.fakes.garage import FakeGarage, FakeTransport, Fault
 from tests.unit.property_worlds import (
@@ -164,7 +165,8 @@ def _converge(module: Any) -> Callable[[Client, Mapping, bool], Outcome]:
 
 BUCKET_KIND = Kind("bucket", {"name": {"type": "str"}, "id": {"type": "str"}, **state_spec(), **bucket_settings_spec()}, _converge(bucket),
                    _both(_BUCKET_ID, _STATE, _SETTINGS), st.fixed_dictionaries({"id": BUCKET}))
-KEY_KIND = Kind("key", {**key_spec(), **return_secret_spec(), **state_spec()}, _converge(key), _both(_KEY_ID, _STATE, _KEY_SETTINGS),
+KEY_KIND = Kind("key", {**key_spec(), **return_secret_spec(), **state_spec()},
+                lambda client, params, check: run_key(params, Context(client, check))[0], _both(_KEY_ID, _STATE, _KEY_SETTINGS),
                 st.fixed_dictionaries({"id": KEY}))
 GRANT_KIND = Kind("grant", {"bucket": {"type": "str"}, "bucket_id": {"type": "str"}, "exact": {"type": "bool", "default": False}, **grant_spec(),
                             **state_spec()}, _converge(grant),

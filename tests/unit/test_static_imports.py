@@ -42,11 +42,12 @@ LAYERS = {
     "site": Layer(("module_utils/_site/*.py",), (*DATA, "planners", "site"), ("jsonschema",), pure=True),
     "manifests": Layer(("module_utils/_manifests/*.py",), (*BASE, "manifests"), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
-    "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file"), ("hvac", "kubernetes", "requests", "urllib3")),
+    "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file", "pods"), ("hvac", "kubernetes", "requests", "urllib3")),
     "vault file": Layer(("module_utils/_stores/vault_file.py",), ("errors", "stores"), ("ansible",)),
     # The Kubernetes API, and commands in pods by it; its library brings the other packages.
     "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"),
                   ("kubernetes", "urllib3", "websocket", "certifi")),
+    "s3": Layer(("module_utils/_s3.py",), (), ("botocore",)),
     "transports": Layer(("module_utils/_transport_exec.py", "module_utils/_transports.py"),
                         ("errors", "models", "transport", "pods", "transports", "connection", "client")),
     "connection": Layer(("module_utils/_connection.py",), ("errors", "transport", "pods")),
@@ -57,7 +58,7 @@ LAYERS = {
     "argspec": Layer(("module_utils/_argspec*.py",), ("argspec",), pure=True),
     "runner": Layer(("module_utils/_runner.py",), BELOW_RUNNER, ("ansible",)),
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
-    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "connection", "client", "waiter", "executor", "readers", "jobs")),
+    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "s3", "connection", "client", "waiter", "executor", "readers", "jobs")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners"), ("ansible",)),
     # From the options of any other plugin to a client.

@@ -9,18 +9,14 @@ import threading
 
 import pytest
 
-from ansible_collections.s3ops.garage.plugins.module_utils import _token_job
+from ansible_collections.s3ops.garage.plugins.module_utils import _note_job, _token_job
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, PlanError, StoreFault
-from ansible_collections.s3ops.garage.plugins.module_utils._models.store import StoreSpec
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.hashi_vault import HashiVault
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.kubernetes_secret import KubernetesSecret
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
 from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
 from tests.fakes.garage import FakeGarage
-from tests.fakes.kv_api import TOKEN, KvApi
+from tests.fakes.kv_api import KvApi
 from tests.fakes.secrets_api import SecretsApi
-from tests.unit.token_runs import SCOPE, Context, Crash, Power, run, tokens
+from tests.unit.store_places import Place, cut_off
+from tests.unit.token_runs import SCOPE, Context, Power, run, tokens
 
 KINDS = ["Secret", "vault file", "KV engine"]
 
@@ -45,45 +41,6 @@ def secrets():
 def kv():
     with KvApi() as api:
         yield api
-
-
-class Place:
-    """A store as the option says it, and what stands in it."""
-
-    def __init__(self, kind, folder, secrets, kv):
-        self.kind, self._folder, self._secrets, self._kv = kind, folder, secrets, kv
-        self.option = {"Secret": lambda: {"secret": "ci", "namespace": "garage", "kubeconfig": secrets.kubeconfig(folder)},
-                       "vault file": lambda: {"path": str(folder / "ci.yml"), "vault_password": "open sesame"},
-                       "KV engine": lambda: {"hashi_vault": {"url": kv.url, "path": "ci", "mount_point": "secret", "token": TOKEN}}}[kind]()
-
-    @property
-    def store(self):
-        return open_store(StoreSpec.from_params(self.option, [], token=True))
-
-    @property
-    def token(self):
-        held = self.store.read()
-        return held.data["token"] if held else None
-
-    @property
-    def names(self):
-        """The names of all entries there are."""
-        if self.kind == "Secret":
-            return sorted(name for _namespace, name in self._secrets.secrets)
-        return sorted(self._kv.secrets) if self.kind == "KV engine" else sorted(
-            path.name for path in self._folder.iterdir() if path.name not in ("kubeconfig", ".ci.yml.garage"))
-
-    def later(self):
-        """After so long that nobody can be at work any more."""
-        self._secrets.pass_time(90)
-        self._kv.pass_time(90)
-
-    def clear(self):
-        self._secrets.secrets.clear()
-        self._kv.secrets.clear()
-        for path in self._folder.iterdir():
-            if path.name != "kubeconfig":
-                path.unlink()
 
 
 @pytest.fixture(params=KINDS)
@@ -147,23 +104,8 @@ def test_check_mode_touches_no_store(garage, place, check):
 def run_until(garage, params, until):
     """Run until the power is cut at a point on the wire, on disk or on the way to another store; the number of points passed."""
     power = Power(until)
-    with pytest.MonkeyPatch.context() as patch:
-        for kind, name in ((FileStore, "_write"), (FileStore, "_delete"), (KubernetesSecret, "_ask"), (HashiVault, "_ask")):
-            patch.setattr(kind, name, _watched(getattr(kind, name), power))
-        try:
-            run(garage, params, power=power)
-        except Crash:
-            assert until is not None
+    cut_off(lambda: run(garage, params, power=power), power)
     return power.points
-
-
-def _watched(real, power):
-    def step(*arguments, **options):
-        power.point()
-        answer = real(*arguments, **options)
-        power.point()
-        return answer
-    return step
 
 
 def prepare(kind, place):
@@ -232,10 +174,10 @@ def test_of_two_runs_at_once_one_makes_the_token_and_the_other_finds_it(garage, 
 @secret_only
 @pytest.mark.requirement("TD-42")
 def test_a_young_note_of_another_run_is_waited_for_and_an_old_one_is_taken_over(garage, place, secrets, monkeypatch):
-    monkeypatch.setattr(_token_job, "_AT_WORK_SECONDS", 5.0)
+    monkeypatch.setattr(_note_job, "_AT_WORK_SECONDS", 5.0)
     waits = []
-    real = _token_job.wait_until
-    monkeypatch.setattr(_token_job, "wait_until", lambda look, what, timeout, sleep: real(
+    real = _note_job.wait_until
+    monkeypatch.setattr(_note_job, "wait_until", lambda look, what, timeout, sleep: real(
         lambda: look() and (waits.append(1) or secrets.pass_time(2) or "not yet"), what, timeout, 0))
     run_until(garage, options(place), 12)
     assert "ci-intent" in place.names

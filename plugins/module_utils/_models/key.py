@@ -13,7 +13,8 @@ from functools import cached_property
 from .._errors import Ambiguous, InputError, PlanError
 from .._names import key_id_fault, secret_key_fault
 from .._plan import Secret
-from .._units import format_timestamp, normal_timestamp, parse_timestamp
+from .._units import format_timestamp, normal_timestamp, parse_duration, parse_timestamp
+from .store import StoreSpec
 
 NEVER = "never"
 KNOWN_AFTER = "(known after the run)"
@@ -138,7 +139,8 @@ class KeySpec:
     """An access key as it is wanted. None leaves a thing alone.
 
     ``expiration`` is a timestamp in its normal form, or "never". ``secret`` is for importing (with ``id``). ``show_secret`` tells whether
-    the result shall hold the secret.
+    the result shall hold the secret. ``store`` is the place for the credentials; ``delete_store`` removes them with an absent key. ``grace`` are the
+    seconds for which a key that was rotated out goes on, None is until ``remove_replaced`` asks for its removal.
     """
 
     name: str | None = None
@@ -148,10 +150,30 @@ class KeySpec:
     expiration: str | None = None
     allow_create_bucket: bool | None = None
     show_secret: bool = False
+    store: StoreSpec | None = None
+    delete_store: bool = False
+    rotate: bool = False
+    grace: int | None = None
+    remove_replaced: bool = False
 
     @property
     def label(self) -> str:
         return f"access key {self.name or self.id}"
+
+    @property
+    def needs_secret(self) -> bool:
+        """Whether the secret of a key that is there matters."""
+        return not self.absent and (self.show_secret or self.secret is not None or self.store is not None)
+
+    @property
+    def rotating_name(self) -> str:
+        """What a key is called that is to take the place of the one of this name, until it does."""
+        return f"{self.name} (rotating)"
+
+    @property
+    def replaced_name(self) -> str:
+        """What a key is called whose place another one of this name has taken."""
+        return f"{self.name} (replaced)"
 
     @classmethod
     def from_params(cls, params: Mapping, where: str = "") -> KeySpec:
@@ -166,7 +188,13 @@ class KeySpec:
             expiration=wanted_expiration(params.get("expiration"), faults),
             allow_create_bucket=params.get("allow_create_bucket"),
             show_secret=bool(params.get("return_secret")),
+            store=StoreSpec.from_params(params.get("store"), faults),
+            delete_store=params.get("credential_deletion_policy") == "delete",
+            rotate=bool(params.get("rotate")),
+            grace=_grace(params.get("rotate_grace"), faults),
+            remove_replaced=bool(params.get("remove_replaced")),
         )
+        faults += _rotation_faults(spec)
         if spec.name is None and spec.id is None:
             faults.append("name or id must be set")
         if spec.name == "":
@@ -180,6 +208,32 @@ class KeySpec:
         if faults:
             raise InputError([where + fault for fault in faults])
         return spec
+
+
+def _grace(value: str | None, faults: list[str]) -> int | None:
+    try:
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        faults.append(f"rotate_grace: {error}")
+        return None
+
+
+def _rotation_faults(spec: KeySpec) -> list[str]:
+    faults = []
+    if spec.delete_store and not spec.store:
+        faults.append("credential_deletion_policy: delete needs store, the place to delete from")
+    asked = [name for name, value in (("rotate", spec.rotate), ("remove_replaced", spec.remove_replaced)) if value]
+    if asked and (spec.id is not None or spec.name is None):
+        faults.append(f"{asked[0]}: needs name, and no id: the new key has another one")
+    if asked and spec.absent:
+        faults.append(f"{asked[0]}: cannot be asked of a key that shall be absent")
+    if len(asked) == 2:
+        faults.append("remove_replaced: is for a later run than rotate, when nobody uses the old key any more")
+    if spec.rotate and not spec.store and not spec.show_secret:
+        faults.append("rotate: needs a place for the new credentials: store, or return_secret")
+    if spec.grace is not None and not spec.rotate:
+        faults.append("rotate_grace: is for rotate")
+    return faults
 
 
 def wanted_expiration(value: str | None, faults: list[str]) -> str | None:

@@ -23,13 +23,15 @@ def read_key(client: Client, spec: KeySpec) -> KeySnapshot:
     """
     if spec.secret is not None:
         client.secrets.append(spec.secret.value)
-    key_id = spec.id
-    if key_id is None:
-        listed = read_directory(client).by_name(spec.name)
-        key_id = listed.id if listed else None
-    wants_secret = not spec.absent and (spec.show_secret or spec.secret is not None)
-    key = find_key(client, key_id, secret=wants_secret) if key_id else None
-    return KeySnapshot(key, client.server_time)
+    if spec.id is not None:
+        return KeySnapshot(find_key(client, spec.id, secret=spec.needs_secret), client.server_time)
+    directory = read_directory(client)
+    listed = directory.by_name(spec.name)
+    key = find_key(client, listed.id, secret=spec.needs_secret) if listed else None
+    # Names that only a rotation gives.
+    rotating = directory.by_name(spec.rotating_name) if directory.listed(spec.rotating_name) else None
+    new = find_key(client, rotating.id, secret=spec.needs_secret) if rotating else None
+    return KeySnapshot(key, client.server_time, rotating=new, replaced=directory.listed(spec.replaced_name))
 
 
 def find_key(client: Client, key_id: str, secret: bool = False) -> Key | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
@@ -116,22 +115,18 @@ class KubernetesSecret:
 
 
 def kubernetes_api(kubeconfig: str | None, context: str | None) -> Any:
-    """A client for Secrets: by the given kubeconfig, else by KUBECONFIG or the usual file, else as a pod does."""
+    """A client for Secrets: by the given kubeconfig, else by the environment, else by the usual file, else as a pod does."""
+    # Only who asks for a Secret pays for the library, which takes a second to load.
+    from .._kubernetes import KUBERNETES_ERROR, kubernetes_client, kubernetes_config, kubernetes_configuration
+    if KUBERNETES_ERROR:
+        raise LibraryMissing("kubernetes", "a Secret as store")
     try:
-        from kubernetes import client, config
-    except ImportError:
-        raise LibraryMissing("kubernetes", "a Secret as store") from None
-    configuration = client.Configuration()
-    try:
-        if kubeconfig or context or os.environ.get("KUBECONFIG") or os.path.exists(os.path.expanduser("~/.kube/config")):
-            config.load_kube_config(config_file=kubeconfig, context=context, client_configuration=configuration)
-        else:
-            config.load_incluster_config(client_configuration=configuration)
-    except config.ConfigException as error:
+        configuration = kubernetes_configuration(kubeconfig, context)
+    except kubernetes_config.ConfigException as error:
         raise StoreFault(f"there is no way to a Kubernetes API: {error}", hint="set store.kubeconfig, or KUBECONFIG in the environment") from None
     # A repeated write would be refused because of the first one.
     configuration.retries = 0
-    return client.CoreV1Api(client.ApiClient(configuration))
+    return kubernetes_client.CoreV1Api(kubernetes_client.ApiClient(configuration))
 
 
 def _age(created: datetime | None, now: str | None) -> float | None:
