@@ -107,7 +107,8 @@ def prepare(name: str) -> FakeGarage:
     return garage
 
 
-def attempt(garage: FakeGarage, name: str, faults: dict[int, Fault] | None = None, check: bool = False, retries: int = 0) -> tuple[Any, FakeTransport]:
+def attempt(garage: FakeGarage, name: str, faults: dict[int, Fault] | None = None, check: bool = False,
+            retries: int = 0) -> tuple[Any, FakeTransport]:
     """The result or the error of one run."""
     operation, transport = OPERATIONS[name], FakeTransport(garage, faults=faults)
     context = Context(Client(transport, retries=retries, retry_delay=0), check)

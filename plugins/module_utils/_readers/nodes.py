@@ -38,8 +38,8 @@ def ask_nodes(client: Client, endpoint: str, params: Mapping, body: Any = None, 
 
 
 def _answers(client: Client, endpoint: str, node: str, body: Any) -> NodeAnswers:
-    """One request for all nodes. Where a node hangs that one takes as long as its peers wait for it (300 s unless configured otherwise), and says nothing
-    of the others; so each node is asked for itself then, and the one that hangs is known."""
+    """One request for all nodes. Where a node hangs that one takes as long as its peers wait for it (300 s unless configured otherwise), and says
+    nothing of the others; so each node is asked for itself then, and the one that hangs is known."""
     if node != "*":
         return NodeAnswers.from_api(client.call(endpoint, {"node": node}, body))
     try:
