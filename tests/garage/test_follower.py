@@ -133,7 +133,7 @@ def test_what_the_writer_has_staged_a_follower_does_not_drop(sites: Sites) -> No
     assert sites.follower("layout_recovery", {"action": "revert"})["awaiting"]["reason"] == "nothing_pending"
 
 
-@pytest.mark.requirement("LW-01", "LW-20", "LW-21", "LW-24")
+@pytest.mark.requirement("LW-01", "LW-20", "LW-24")
 def test_all_else_goes_on_at_a_follower(sites: Sites) -> None:
     peers = [node.rpc_address for node in sites.federation.cluster.nodes]
     remote = {"name": "paris", **sites.federation.way("paris")}

@@ -28,7 +28,7 @@ from tools.testbed.waiting import wait_until
 
 STAGE, APPLY = "UpdateClusterLayout", "ApplyClusterLayout"
 # What a converged run of a follower may ask of its Admin API; docs/federation.md tells the number.
-READS_OF_A_FOLLOWER = 14
+READS_OF_A_FOLLOWER = 17
 
 
 def three(make_cluster: MakeCluster, lyon: int = 1) -> Any:

@@ -10,9 +10,11 @@ import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils import _operation_job
 from ansible_collections.s3ops.garage.plugins.module_utils._endpoints import LAYOUT_WRITES
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GateClosed
+from ansible_collections.s3ops.garage.plugins.module_utils._site.document import normal_site
 from tests.fakes.garage import GIB
 from tests.fakes.garage.partitions import Role
 from tests.unit.layout_runs import Site, drain
+from tests.unit.static_sources import ROOT
 
 REVERT, SKIP = "RevertClusterLayout", "ClusterLayoutSkipDeadNodes"
 
@@ -118,3 +120,20 @@ def test_a_warning_is_text_beside_the_result_and_cannot_fail_a_run():
     deaf.client.site_role = "follower"
     params = {"action": "revert", "version": None, "allow_missing_data": False, "confirm": False, "fail_when_awaiting": False}
     assert _operation_job.recover_layout(params, context).keys() == heard.keys()
+
+
+@pytest.mark.requirement("LW-21")
+def test_a_workload_is_the_same_on_a_follower_as_on_a_writer():
+    """Nothing that becomes an object, and no task that applies one, knows of the role."""
+    found = []
+    for role in ("writer", "follower", None):
+        paris = {"name": "paris", "zone": "paris", "kubernetes": {"namespace": "garage"}, "replication": {"factor": 1},
+                 "storage": {"replicas": 2, "metadata": {"size": "1Gi"}, "data": {"size": "1Gi"}},
+                 "layout": {"site_role": role}, "remotes": [{"name": "lyon", "zone": "lyon", "peers": [f"{'f' * 64}@lyon:3901"]}]}
+        found.append(normal_site(paris, {"host": {"garage_site": paris}}))
+    assert [site["site_role"] for site in found] == ["writer", "follower", None]
+    assert found[0]["workload"] == found[1]["workload"] == found[2]["workload"] is not None
+    assert found[0]["kubernetes"] == found[1]["kubernetes"]
+    for part in ("roles/workload/tasks", "roles/workload/vars", "plugins/module_utils/_manifests"):
+        for path in (ROOT / part).rglob("*.*"):
+            assert path.suffix not in (".yml", ".py") or "site_role" not in path.read_text(encoding="utf-8"), path
