@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import Denied, NotAdminApi, NotFound, PlanError, ServerFault, TransportError, Unavailable
-from ansible_collections.s3ops.garage.plugins.module_utils._executor import Doubt
+from ansible_collections.s3ops.garage.plugins.module_utils._executor import Doubt, converge
 from ansible_collections.s3ops.garage.plugins.module_utils._models.tenancy import TenancySpec
 from ansible_collections.s3ops.garage.plugins.module_utils._plan import Call
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.tenancy import plan_tenancy
@@ -18,6 +18,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._readers import bulk
 from ansible_collections.s3ops.garage.plugins.module_utils._readers import tenancy as reader
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.bulk import list_bucket_infos, list_key_infos
 from ansible_collections.s3ops.garage.plugins.module_utils._readers.tenancy import read_tenancy
+from ansible_collections.s3ops.garage.plugins.modules import bucket
 from tests.fakes.garage import FakeGarage
 from tests.unit.tenancy_runs import Wire, options, run
 
@@ -133,6 +134,17 @@ def test_a_whole_tenancy_is_two_requests_where_the_server_can():
     wire = Wire(garage)
     read_tenancy(wire.client(), spec)
     assert wire.endpoints == ["ListKeysInfo", "ListBucketsInfo"]
+
+
+@pytest.mark.requirement("FC-055")
+@pytest.mark.parametrize("total", [1, 1000])
+def test_a_single_bucket_is_found_by_its_alias_however_many_there_are(total):
+    garage = FakeGarage()
+    for number in range(total):
+        assert garage.handle("POST", "/v2/CreateBucket", None, {"globalAlias": f"bucket-{number}"})[0] == 200
+    wire = Wire(garage)
+    outcome = converge(bucket.build({"name": f"bucket-{total - 1}", "quotas": {"max_objects": "5"}}), wire.client())
+    assert outcome.plan.changed and wire.endpoints == ["GetBucketInfo", "UpdateBucket", "GetBucketInfo"]
 
 
 def test_a_small_tenancy_is_read_one_by_one():
