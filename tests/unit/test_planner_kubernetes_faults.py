@@ -48,5 +48,9 @@ def test_any_other_text_stays(text: str) -> None:
     assert explain(text) == text
 
 
+def test_a_body_that_is_text_already() -> None:
+    assert explain('Failed to create object: {"status":"Failure","message":"too late"}') == "too late"
+
+
 def test_the_words_of_the_api_without_the_wrapping() -> None:
     assert explain(failed("pods is invalid")) == "pods is invalid"

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Mapping
 
-# The modules of kubernetes.core put the body of an answer into their message as Python writes bytes.
-_BODY = re.compile(r"""b'\{.*\}(?:\\n)?'|b"\{.*\}(?:\\n)?\"""", re.DOTALL)
+# The modules of kubernetes.core put the body of an answer into their message, as text or as Python writes bytes.
+_BYTES = re.compile(r"""b'\{.*\}(?:\\n)?'|b"\{.*\}(?:\\n)?\"""", re.DOTALL)
+_TEXT = re.compile(r"\{.*\}", re.DOTALL)
 _FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
                         r'(?: in the namespace "(?P<namespace>[^"]*)")?')
 _UNREACHABLE = re.compile(r"HTTPS?ConnectionPool\(host='([^']+)', port=(\d+)\).*?(?:Failed to establish a new connection|Caused by )(?P<why>.*)", re.DOTALL)
@@ -37,9 +38,9 @@ def explain(message: object) -> str:
 
 def _status(text: str) -> Mapping:
     """The Status object of the API inside of the message, or nothing."""
-    found = _BODY.search(text)
+    written, plain = _BYTES.search(text), _TEXT.search(text)
     try:
-        status = json.loads(ast.literal_eval(found[0])) if found else None
+        status = json.loads(ast.literal_eval(written[0]) if written else plain[0] if plain else "{}")
     except (SyntaxError, ValueError):
         return {}
     return status if isinstance(status, dict) else {}
