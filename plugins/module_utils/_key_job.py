@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -72,10 +72,15 @@ class KeyKeeper:
         """Keep other runs away from the store as long as this one is at work."""
         return nullcontext() if self._context.check else self._store.lock()
 
-    def read(self, client: Client, doubts: Doubts) -> KeySnapshot:
-        """What server and store say. Which key a rotation replaces is settled at the first look: the next one finds another under its name."""
+    def begin(self) -> None:
+        """Before the server is asked: another run that may be at work is waited for, so that what it made is seen. What a dead one left is removed at
+        the end, of an absent key as well (TD-03)."""
         if self.spec.store:
             self._note.read()
+
+    def read(self, client: Client, doubts: Doubts) -> KeySnapshot:
+        """What server and store say. Which key a rotation replaces is settled at the first look: the next one finds another under its name."""
+        self.begin()
         live = read_key(client, self.spec)
         if not self._looked:
             self._rotates = live.key.id if self.spec.rotate and live.key and not live.rotating else None
@@ -86,7 +91,9 @@ class KeyKeeper:
 
     def look(self, client: Client, own: tuple[Key, ...]) -> KeyStoreState:
         """What the store holds, and of which key: one of ``own``, another one, or none that the server has."""
-        if self.spec.store is None or (self.spec.absent and not self.spec.delete_store):
+        if self.spec.store is None:
+            return self._state
+        if self.spec.absent and not self.spec.delete_store:
             return self._state
         state = KeyStoreState(self._store.read())
         pair = state.pair(self.spec.store)
@@ -103,13 +110,18 @@ class KeyKeeper:
 
     def plan(self, live: KeySnapshot) -> KeyPlan:
         plan = plan_key(self.spec, live)
-        self.refuse_unwritable(plan)
+        self.refuse_unwritable(plan.calls)
         return plan
 
-    def refuse_unwritable(self, plan: KeyPlan) -> None:
+    def refuse_unwritable(self, calls: Sequence[Call]) -> None:
         """Before anything is made, where it can be told that it could not be stored."""
-        if any(call.endpoint in (PUT_ENTRY, DELETE_ENTRY) for call in plan.calls):
+        if any(call.endpoint in (PUT_ENTRY, DELETE_ENTRY) for call in calls):
             self._store.refuse_unwritable(self._state.entry)
+
+    def sends(self, call: Call) -> bool:
+        """Whether a call of a larger plan goes through here."""
+        place = call.query.get("place") if call.endpoint in (PUT_ENTRY, DELETE_ENTRY) else None
+        return place == self.spec.store.place if place else call.endpoint in _MAKING and call.binds == self.spec.label
 
     def show(self, live: KeySnapshot) -> dict | None:
         return plan_key(self.spec, live).prediction

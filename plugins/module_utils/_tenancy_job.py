@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Carry out what a whole tenancy needs, with the stores of its admin tokens. Private: not for use outside of the collection.
+"""Carry out what a whole tenancy needs, with the stores of its keys and admin tokens. Private: not for use outside of the collection.
 
 One plan for all of it. The calls of an admin token go through its keeper, which notes the intent before its secret is made and stores that right
 after, as the module ``admin_token`` does.
@@ -10,7 +10,7 @@ after, as the module ``admin_token`` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,12 +19,12 @@ from ._client import Client
 from ._connection import together
 from ._errors import PlanError, StoreFault
 from ._executor import Doubts, Outcome, Task, converge, send
-from ._models.admin_token import TokenDirectory
+from ._key_job import KeyKeeper
 from ._models.tenancy import TenancySpec
 from ._plan import Call, Plan
-from ._planners._tenancy_tokens import Found, TokensSnapshot
+from ._planners._tenancy_tokens import TokensSnapshot
 from ._planners.admin_token import TokenPlan, TokenSnapshot
-from ._planners.tenancy import TenancySnapshot, plan_tenancy, show_tenancy
+from ._planners.tenancy import TenancySnapshot, keys_of, plan_tenancy, show_tenancy
 from ._readers.admin_token import own_token_id, read_directory
 from ._readers.identity import ClusterIdentity
 from ._readers.tenancy import read_tenancy
@@ -45,40 +45,51 @@ def run_tenancy(params: Mapping, context: Any) -> Outcome:
 
 
 class _Tenancy:
-    """What one run knows: the document, and for each admin token its keeper with what that decided last."""
+    """What one run knows: the document, the keepers of its keys that have a store, and for each admin token its keeper with what that decided last."""
 
     def __init__(self, spec: TenancySpec, context: Any, client: Client) -> None:
         self._spec = spec
         identity = ClusterIdentity()
-        self._keepers = [Keeper(token, context, client, identity) for token in spec.admin_tokens]
+        self._keys = {key: KeyKeeper(key, context, client, identity) for key in spec.keys if key.store}
+        self._tokens = [Keeper(token, context, client, identity) for token in spec.admin_tokens]
         self._decided: dict[Keeper, TokenPlan] = {}
 
     @contextmanager
     def locks(self) -> Iterator[None]:
         """Keep other runs away from all stores; taken in one order by all, so that no two wait for each other."""
         with ExitStack() as stack:
-            for keeper in sorted(self._keepers, key=lambda keeper: keeper.spec.place):
+            for keeper in sorted((*self._keys.values(), *self._tokens), key=lambda keeper: keeper.spec.store.place if keeper.spec.store else ""):
                 stack.enter_context(keeper.lock())
             yield
 
     def read(self, client: Client, doubts: Doubts) -> TenancySnapshot:
+        begun = {spec: _attempt(keeper.begin) for spec, keeper in self._keys.items()}
         live = read_tenancy(client, self._spec, doubts)
+        stores = {spec: begun[spec] or _attempt(keeper.look, client, keys_of(spec, live.directory)) for spec, keeper in self._keys.items()}
+        live = replace(live, stores=stores)
         if not self._spec.names_tokens:
             return live
         directory = read_directory(client)
-        each = tuple(_found(keeper, client, doubts, directory) for keeper in self._keepers)
+        each = tuple(_attempt(keeper.read, client, doubts, directory) for keeper in self._tokens)
         return replace(live, tokens=TokensSnapshot(directory, each, own_token_id(client)))
 
     def plan(self, live: TenancySnapshot) -> Plan:
-        return plan_tenancy(self._spec, live, [lambda found, keeper=keeper: self._decide(keeper, found) for keeper in self._keepers])
+        plan = plan_tenancy(self._spec, live, [lambda found, keeper=keeper: self._decide(keeper, found) for keeper in self._tokens])
+        for keeper in self._keys.values():
+            keeper.refuse_unwritable([call for call in plan.calls if keeper.sends(call)])
+        return plan
 
     def send(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
-        """One call; that of a declared admin token through its keeper."""
+        """One call; that of a declared admin token, and what has to do with the store of a key, through its keeper."""
         keeper = next((keeper for keeper, plan in self._decided.items() if any(call is each for each in plan.calls)), None)
+        keeper = keeper or next((keeper for keeper in self._keys.values() if keeper.sends(call)), None)
         (keeper.send if keeper else send)(client, call, answers, done)
 
     def finish(self, outcome: Outcome) -> None:
-        """After a token is as it should be, nothing is left beside its store. One that failed keeps its note for the next run."""
+        """After a credential is as it should be, nothing is left beside its store. One that failed keeps its note for the next run."""
+        for spec, keeper in self._keys.items():
+            if spec.label not in outcome.failed:
+                keeper.finish()
         for keeper, plan in self._decided.items():
             if plan.subject not in outcome.failed:
                 keeper.finish(plan)
@@ -88,9 +99,9 @@ class _Tenancy:
         return self._decided[keeper]
 
 
-def _found(keeper: Keeper, client: Client, doubts: Doubts, directory: TokenDirectory) -> Found:
-    """What is known of one token. A store that cannot be used is told together with all other faults of the document."""
+def _attempt(look: Callable[..., Any], *arguments: Any) -> Any:
+    """What ``look`` gives, or why a store cannot be used: that is told together with all other faults of the document."""
     try:
-        return keeper.read(client, doubts, directory)
+        return look(*arguments)
     except (PlanError, StoreFault) as error:
         return error

@@ -39,6 +39,125 @@ options:
       secret_access_key:
         description: The secret of a key that exists elsewhere, to import it when it is missing. A key that is there must have this very secret.
         type: str
+      derive:
+        description:
+          - Derive id and secret of the key from O(keys[].rpc_secret) and this context, written as C(namespace/name), as M(s3ops.garage.key) says.
+          - Without O(keys[].name), the key gets the name in its context, and grants find it by that.
+        type: str
+      rpc_secret:
+        description: The RPC secret of the cluster, 64 hexadecimal digits, for O(keys[].derive). None is ever made up.
+        type: str
+      rpc_secret_file:
+        description: A file that holds the RPC secret, on the host where the module runs.
+        type: path
+      derive_nonce:
+        description: Derive another key of the same context, as in the place of one that was deleted. It has to be the same at all sites.
+        type: str
+      rpc_fingerprint:
+        description: The fingerprint that the RPC secret must have, as the result shows it. With another RPC secret nothing is done.
+        type: str
+      store:
+        description:
+          - Where the credentials of the key are kept, one of O(keys[].store.path), O(keys[].store.secret) and O(keys[].store.hashi_vault).
+          - Garage can show the secret of a key again, so what is missing or was changed there is put right at each run.
+        type: dict
+        suboptions:
+          format:
+            description:
+              - V(keys) stores each value under a name of its own, C(access-key-id), C(secret-access-key), C(endpoint), C(host), C(scheme), C(region)
+                and C(bucket); a plain file holds them as JSON.
+              - V(env) does so with the names of variables, C(AWS_ACCESS_KEY_ID), C(AWS_SECRET_ACCESS_KEY), C(AWS_ENDPOINT_URL),
+                C(AWS_DEFAULT_REGION) and C(BUCKET_NAME); a plain file has a line for each.
+              - V(aws_credentials) makes the text of a credentials file with the profile C(default); elsewhere than in a plain file it is called
+                C(credentials).
+            type: str
+            choices: [keys, aws_credentials, env]
+            default: keys
+          endpoint:
+            description: The address of the S3 API, to be stored with the credentials; its host and its scheme are stored as well.
+            type: str
+          region:
+            description: The region, to be stored with the credentials.
+            type: str
+          bucket:
+            description: The name of a bucket, to be stored with the credentials.
+            type: str
+          path:
+            description:
+              - A file on the host where the module runs, in a folder that exists; an absolute path. It has the mode 0600.
+              - The note of its cluster stands in a hidden file beside it, with C(.garage) at its end.
+            type: path
+          vault_password:
+            description: With O(keys[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs ansible-core where the
+              module runs.
+            type: str
+          vault_password_file:
+            description: A file that holds this password.
+            type: path
+          secret:
+            description:
+              - The name of a Secret of Kubernetes. It needs the Python library C(kubernetes).
+              - A Secret that does not have the label C(app.kubernetes.io/managed-by=s3ops.garage) is read and never written to.
+            type: str
+          namespace:
+            description: The namespace of O(keys[].store.secret), which needs it.
+            type: str
+          kubeconfig:
+            description: For O(keys[].store.secret), the file by which the Kubernetes API is found; otherwise it is found as by C(kubectl), or as in
+              a pod.
+            type: path
+          context:
+            description: The context in that file.
+            type: str
+          hashi_vault:
+            description: A secret in the KV engine, version 2, of HashiCorp Vault or OpenBao. It needs the Python library C(hvac).
+            type: dict
+            suboptions:
+              url:
+                description: The address of the server.
+                type: str
+                required: true
+              path:
+                description: The path of the secret in its engine.
+                type: str
+                required: true
+              mount_point:
+                description: Where the engine is mounted.
+                type: str
+                default: secret
+              token:
+                description: The token for it; that of the environment variable E(VAULT_TOKEN) where it is left out.
+                type: str
+              namespace:
+                description: The namespace of the server.
+                type: str
+              ca_path:
+                description: A file with the certificates of those who may have signed that of the server.
+                type: path
+          data_keys:
+            description: What the values are called in the store, where they shall not have their usual names. An empty name leaves a value out.
+            type: dict
+          extra_data:
+            description: Further texts for the store by their names. They are shown with C(-vvv); a task with secret ones needs C(no_log=true).
+            type: dict
+          labels:
+            description: Labels of O(keys[].store.secret). Those that others have put there stay.
+            type: dict
+          annotations:
+            description: Annotations of O(keys[].store.secret). Those that others have put there stay.
+            type: dict
+          take_over:
+            description: Whether to put the credential also where that of another cluster is, as when this one was built anew. It is refused
+              otherwise.
+            type: bool
+            default: false
+      credential_deletion_policy:
+        description:
+          - What becomes of what is in O(keys[].store) with O(keys[].state=absent). V(retain) leaves it; it is of no use to anybody then.
+          - V(delete) removes it, unless it holds the credential of something that is still there.
+        type: str
+        choices: [retain, delete]
+        default: retain
       state:
         description: Whether the key shall be there.
         type: str

@@ -17,6 +17,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._argspec_store import
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import PlanError
 from ansible_collections.s3ops.garage.plugins.module_utils._models.store import NOTED, Entry, StoreSpec, noted, refuse_foreign
 from ansible_collections.s3ops.garage.plugins.module_utils._models.store_layout import CONTENT, key_data, stored_pair, token_data
+from ansible_collections.s3ops.garage.plugins.modules import tenancy
 
 ID, SECRET = "GK0123456789abcdef01234567", "5" * 64
 FILE = {"path": "/etc/app/s3"}
@@ -198,3 +199,20 @@ def declared(spec_of):
                          ids=["key", "token"])
 def test_the_documentation_says_what_the_modules_take(text, arguments):
     assert described(yaml.safe_load(text)["options"]) == declared(arguments)
+
+
+def words(value, prefix=""):
+    """A documentation's texts without their line breaks, with the options of a document's entry called as those of a module are."""
+    if isinstance(value, dict):
+        return {name: words(item, prefix) for name, item in value.items()}
+    if isinstance(value, list):
+        return [words(item, prefix) for item in value]
+    return " ".join(value.replace(f"O({prefix}", "O(").split()) if isinstance(value, str) else value
+
+
+@pytest.mark.requirement("TD-14")
+@pytest.mark.parametrize(("text", "part"), [(ModuleDocFragment.DOCUMENTATION, "keys"), (ModuleDocFragment.TOKEN, "admin_tokens")])
+def test_a_tenancy_says_the_same_of_its_stores(text, part):
+    shared = words(yaml.safe_load(text)["options"])
+    entry = yaml.safe_load(tenancy.DOCUMENTATION)["options"][part]["suboptions"]
+    assert {name: words(entry[name], f"{part}[].") for name in shared} == shared

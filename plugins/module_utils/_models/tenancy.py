@@ -15,6 +15,7 @@ from .admin_token import TokenSpec
 from .bucket import BucketSpec
 from .grant import GrantSpec
 from .key import KeySpec
+from .store import StoreSpec
 
 PURGES = ("purge_keys", "purge_buckets", "purge_admin_tokens")
 
@@ -74,7 +75,7 @@ class TenancySpec:
                    if params.get(name) and not prefix]
         if params.get("max_in_flight") is not None and params["max_in_flight"] < 1:
             faults.append(f"max_in_flight: {params['max_in_flight']} must be 1 or more")
-        faults += [*_keys_twice(keys), *_buckets_twice(buckets), *_tokens_twice(tokens)]
+        faults += [*_keys_twice(keys), *_buckets_twice(buckets), *_tokens_twice(tokens), *_stores_twice(keys, tokens)]
         declared = _DeclaredKeys(keys)
         for index, item in enumerate(buckets):
             if item.get("state") != "absent":
@@ -119,8 +120,15 @@ def _buckets_twice(buckets: list[Mapping]) -> list[str]:
 def _tokens_twice(tokens: list[Mapping]) -> list[str]:
     named = [(f"admin_tokens[{index}]", token) for index, token in enumerate(tokens)]
     return [*_twice((token.get("name"), f"{path}.name") for path, token in named),
-            *_twice((token.get("id"), f"{path}.id") for path, token in named),
-            *_twice(((token.get("store") or {}).get("path"), f"{path}.store.path") for path, token in named)]
+            *_twice((token.get("id"), f"{path}.id") for path, token in named)]
+
+
+def _stores_twice(keys: list[Mapping], tokens: list[Mapping]) -> list[str]:
+    """Credentials of several things in one place, of whichever kind they are."""
+    stores = [(f"{kind}[{index}].store", item.get("store")) for kind, items in (("keys", keys), ("admin_tokens", tokens))
+              for index, item in enumerate(items)]
+    # Faults of the stores themselves are told where they stand.
+    return _twice((StoreSpec.from_params(store, []).place, f"{path}.path" if store.get("path") else path) for path, store in stores if store)
 
 
 class _DeclaredKeys:

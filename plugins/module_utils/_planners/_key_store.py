@@ -42,7 +42,7 @@ def wanted_entry(store: StoreSpec, state: KeyStoreState, key: Key) -> Entry:
 def put_call(spec: KeySpec, state: KeyStoreState, key_id: str | Ref, own: tuple[Key, ...]) -> Call:
     """The step that puts a key's credentials there; ``own`` are the keys whose credentials may be there now. Raises PlanError."""
     _refuse_others(spec, state, own)
-    return Call(PUT_ENTRY, f"put the credentials of {spec.label} into {spec.store.place}", query={"id": key_id})
+    return Call(PUT_ENTRY, f"put the credentials of {spec.label} into {spec.store.place}", query={"id": key_id, "place": spec.store.place})
 
 
 def settle_calls(spec: KeySpec, state: KeyStoreState, key: Key, own: tuple[Key, ...]) -> tuple[Call, ...]:

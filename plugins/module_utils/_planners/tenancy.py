@@ -15,10 +15,11 @@ from typing import Any
 from .._errors import NotDeclaredHere, PlanError, StoreFault
 from .._models.bucket import Bucket, BucketGrant, BucketSpec
 from .._models.grant import RIGHTS, GrantSpec
-from .._models.key import KeyDirectory, KeySpec
+from .._models.key import Key, KeyDirectory, KeySpec
 from .._models.tenancy import BucketEntry, TenancySpec
 from .._plan import Plan, Ref, combine
 from ._tenancy_tokens import Decide, Tokens, TokensSnapshot
+from ._key_store import KeyStoreState
 from .admin_token import plan_admin_token
 from .bucket import BucketSnapshot, plan_bucket
 from .grant import Party, grant_result, in_order, plan_rights, rights_calls, rights_on
@@ -29,13 +30,15 @@ from .key import KeySnapshot, plan_key
 class TenancySnapshot:
     """What the planner must know: all keys (with details where a declaration needs them), one snapshot for each declared bucket, in their
     order, and the server's clock. For a purge also the buckets all of whose global aliases have the owner's prefix, None when the server may not
-    have listed all of them. ``tokens`` where the document says anything of admin tokens."""
+    have listed all of them. ``tokens`` where the document says anything of admin tokens, ``stores`` of the keys that have one: what it holds, or why
+    that cannot be told."""
 
     directory: KeyDirectory = field(default_factory=KeyDirectory)
     buckets: tuple[BucketSnapshot, ...] = ()
     now: datetime | None = None
     owned: tuple[Bucket, ...] | None = ()
     tokens: TokensSnapshot = field(default_factory=TokensSnapshot)
+    stores: Mapping[KeySpec, KeyStoreState | PlanError | StoreFault] = field(default_factory=dict)
 
 
 def plan_tenancy(spec: TenancySpec, live: TenancySnapshot, deciders: Sequence[Decide] | None = None) -> Plan:
@@ -130,6 +133,7 @@ class _Keys:
         self._directory = live.directory
         self._by_name = {spec.name: spec for spec in specs if spec.name is not None}
         self._by_id = {spec.id: spec for spec in specs if spec.id is not None}
+        self._stores = live.stores
         self._ids: dict[KeySpec, str] = {}
         self.plans = [faults.attempt(f"keys[{index}]", self._plan, spec, live.now) for index, spec in enumerate(specs)]
         faults.same_twice((f"keys[{index}]", self._ids.get(spec)) for index, spec in enumerate(specs))
@@ -157,10 +161,16 @@ class _Keys:
         return Party(spec.name if spec and spec.name else key.name, key.id)
 
     def _plan(self, spec: KeySpec, now: datetime | None) -> Plan:
+        store = self._stores.get(spec, KeyStoreState())
+        if not isinstance(store, KeyStoreState):
+            raise store
         key = self._directory.by_id(spec.id) if spec.id is not None else self._directory.by_name(spec.name)
-        if key is not None:
-            self._ids[spec] = key.id
-        plan = plan_key(spec, KeySnapshot(key, now))
+        # A rotation that broke off between its two renamings is ended here too; one that did not come so far is left to the module `key`.
+        rotating = None if key else rotating_key(spec, self._directory)
+        others = tuple(other for other in keys_of(spec, self._directory) if other not in (key, rotating))
+        if key or rotating:
+            self._ids[spec] = (key or rotating).id
+        plan = plan_key(spec, KeySnapshot(key, now, store, rotating, replaced=others))
         return replace(plan, before=_read_of(spec, plan.before), after=_read_of(spec, plan.after))
 
 
@@ -169,8 +179,10 @@ class _Purged:
 
     def __init__(self, spec: TenancySpec, live: TenancySnapshot, keys: _Keys, parts: list[_Part], faults: _Faults) -> None:
         listed = live.directory.keys if live.directory.complete else None
-        keys_going = [key for key in faults.attempt("purge_keys", _complete, listed, "keys") or ()
-                      if key.name.startswith(spec.owner_prefix) and key.id not in keys.needed_ids] if spec.purge_keys else []
+        # What a rotation of a declared key makes and leaves is no stray key.
+        rotated = {name for key in spec.keys if key.name for name in (key.rotating_name, key.replaced_name)}
+        keys_going = [key for key in faults.attempt("purge_keys", _complete, listed, "keys") or () if key.name.startswith(spec.owner_prefix)
+                      and key.id not in keys.needed_ids and key.name not in rotated] if spec.purge_keys else []
         self.key_ids = {key.id for key in keys_going}
         declared, leaving = {part.live.id for part in parts if part.live}, keys.leaving | self.key_ids
         # A bucket is somebody else's when a key that stays has a name of its own for it.
@@ -180,6 +192,19 @@ class _Purged:
                  for bucket in buckets_going]
         self.buckets = [plan for plan in plans if plan]
         self.keys = [plan_key(KeySpec(id=key.id, name=key.name, absent=True), KeySnapshot(key, live.now)) for key in keys_going]
+
+
+def rotating_key(spec: KeySpec, directory: KeyDirectory) -> Key | None:
+    """The key that a rotation has made for this one's name and not given it yet. Raises Ambiguous."""
+    return directory.by_name(spec.rotating_name) if spec.name is not None and directory.listed(spec.rotating_name) else None
+
+
+def keys_of(spec: KeySpec, directory: KeyDirectory) -> tuple[Key, ...]:
+    """The keys on the server that a declared one is about."""
+    if spec.id is not None:
+        found = directory.by_id(spec.id)
+        return (found,) if found else ()
+    return tuple(key for name in (spec.name, spec.rotating_name, spec.replaced_name) for key in directory.listed(name))
 
 
 def _complete(listed: tuple | None, what: str) -> tuple:

@@ -82,7 +82,8 @@ def _looked_up(specs: list[BucketSpec], buckets: list[Bucket]) -> list[BucketSna
 def _directory(client: Client, spec: TenancySpec) -> KeyDirectory:
     if sum(_needs_more(key) for key in spec.keys) >= _BULK_FROM and (rows := list_key_infos(client)) is not None:
         listed = KeyDirectory(tuple(Key.from_api(row) for row in rows))
-        lookups = {key.id: True for key in spec.keys if key.secret is not None and not key.absent and listed.by_id(key.id)}
+        found = {_listed_id(key, listed): key for key in spec.keys if key.needs_secret}
+        lookups = {key_id: True for key_id in found if key_id is not None and listed.by_id(key_id)}
     else:
         listed = read_directory(client)
         lookups = _lookups(spec, listed)
@@ -97,14 +98,21 @@ def _lookups(spec: TenancySpec, listed: KeyDirectory) -> dict[str, bool]:
     by its id a key is found even when the list was cut, those that a cut list lacks."""
     wanted: dict[str, bool] = {}
     for key in spec.keys:
-        key_id = key.id if key.id is not None else _only(listed.listed(key.name))
+        key_id = _listed_id(key, listed)
         if key_id is not None and (_needs_more(key) if listed.by_id(key_id) else not listed.complete):
-            wanted[key_id] = key.secret is not None
+            wanted[key_id] = key.needs_secret
     aliases = [row for entry in spec.buckets for row in entry.spec.local_aliases or ()]
     for row in (*spec.grants, *aliases):
         if row.key_id is not None and not listed.complete and not listed.by_id(row.key_id):
             wanted.setdefault(row.key_id, False)
     return wanted
+
+
+def _listed_id(spec: KeySpec, listed: KeyDirectory) -> str | None:
+    """The id of the key that is meant, also where a rotation has taken its name away and not given it back yet."""
+    if spec.id is not None:
+        return spec.id
+    return _only(listed.listed(spec.name) or listed.listed(spec.rotating_name))
 
 
 def _only(keys: tuple[Key, ...]) -> str | None:
@@ -113,4 +121,4 @@ def _only(keys: tuple[Key, ...]) -> str | None:
 
 
 def _needs_more(spec: KeySpec) -> bool:
-    return not spec.absent and (spec.allow_create_bucket is not None or spec.secret is not None)
+    return not spec.absent and (spec.allow_create_bucket is not None or spec.needs_secret)
