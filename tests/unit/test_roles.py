@@ -59,8 +59,9 @@ def test_a_handle_has_nothing_on_kubernetes_touched() -> None:
 @pytest.mark.requirement("LW-48")
 @pytest.mark.parametrize("module", ["layout", "tenancy"])
 def test_sites_of_one_play_write_one_after_the_other(module: str) -> None:
-    # What followers publish is read only.
-    (task,) = [task for file, task in all_tasks() if f"s3ops.garage.{module}" in task and file.name != "publish.yml"]
+    # What followers publish, and what is compared in check mode, is read only.
+    (task,) = [task for file, task in all_tasks()
+               if f"s3ops.garage.{module}" in task and file.name != "publish.yml" and task.get("check_mode") is not True]
     assert task["throttle"] == 1
 
 
@@ -80,3 +81,14 @@ def test_an_option_means_the_same_in_every_role() -> None:
     for role in ROLES:
         for name, value in read(role / "defaults" / "main.yml").items():
             assert defaults.setdefault(name, value) == value
+
+
+@pytest.mark.requirement("LW-15", "LW-38")
+def test_the_role_of_a_site_goes_with_its_connection_into_every_task() -> None:
+    """By the environment, which a task that calls itself writer does not overrule."""
+    play = read(PLAYBOOK)[1]
+    assert "GARAGE_SITE_ROLE" in play["environment"] and "garage_normal.site_role" in play["environment"]
+    for name in ("main", "publish"):
+        (block,) = read(ROOT / "roles" / "layout" / "tasks" / f"{name}.yml")
+        assert block["environment"] == "{{ layout_environment }}"
+    assert "GARAGE_SITE_ROLE" in read(ROOT / "roles" / "layout" / "vars" / "main.yml")["layout_environment"]
