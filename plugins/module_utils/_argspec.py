@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ._argspec_derive import derive_spec
 from ._argspec_store import key_store_spec, token_store_spec
 
 
@@ -117,7 +118,7 @@ def tenancy_spec() -> dict:
     bucket = {"name": {"type": "str"}, "id": {"type": "str"}, **state_spec(), **bucket_settings_spec(),
               "grants": {"type": "list", "elements": "dict", "options": grant_spec()}, "purge_grants": {"type": "bool", "default": False}}
     return {
-        "keys": {"type": "list", "elements": "dict", "no_log": False, "options": {**key_spec(), **key_store_spec(), **state_spec()}},
+        "keys": {"type": "list", "elements": "dict", "no_log": False, "options": {**key_spec(), **derive_spec(), **key_store_spec(), **state_spec()}},
         "buckets": {"type": "list", "elements": "dict", "options": bucket},
         "admin_tokens": {"type": "list", "elements": "dict", "no_log": False, "options": {**admin_token_spec(), **state_spec()}},
         "owner": {"type": "dict", "options": {"prefix": {"type": "str", "required": True}}},

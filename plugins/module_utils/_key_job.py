@@ -14,6 +14,7 @@ from typing import Any
 
 from ._client import Client
 from ._connection import together
+from ._derivation_job import send_import, settled, with_rpc_secret
 from ._errors import Conflict, PlanError, StoreChanged, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.key import Key, KeySpec
@@ -36,9 +37,9 @@ _MAKING = ("CreateKey", "ImportKey")
 
 def run_key(params: Mapping, context: Any) -> tuple[Outcome, dict]:
     """The outcome of converging an access key, and the keys a result has beside it."""
-    spec, client = together(lambda: KeySpec.from_params(params), context.client)
+    spec, client = together(lambda: KeySpec.from_params(with_rpc_secret(params)), context.client)
     for attempt in range(ATTEMPTS):
-        keeper = KeyKeeper(spec, context, client)
+        keeper = KeyKeeper(settled(spec), context, client)
         try:
             with keeper.lock():
                 outcome = converge(Task(keeper.read, keeper.plan, keeper.show, send=keeper.send), client, context.check)
@@ -95,7 +96,7 @@ class KeyKeeper:
             return self._state
         if self.spec.absent and not self.spec.delete_store:
             return self._state
-        state = KeyStoreState(self._store.read())
+        state = KeyStoreState(self._store.read(), derivation=self.spec.derivation.note if self.spec.derivation else {})
         pair = state.pair(self.spec.store)
         if pair:
             client.secrets.append(pair[1].value)
@@ -137,7 +138,7 @@ class KeyKeeper:
             self._note.write(f"{self.spec.name or self.spec.id} {secrets.token_hex(16)}", self._state.entry)
             self._make(client, call, answers, done)
         else:
-            send(client, call, answers, done)
+            (send_import if call.endpoint == "ImportKey" else send)(client, call, answers, done)
 
     def finish(self) -> None:
         """After everything is as it should be: nothing is left beside the store."""
@@ -147,14 +148,28 @@ class KeyKeeper:
 
     def _make(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
         try:
-            send(client, call, answers, done)
+            (send_import if call.endpoint == "ImportKey" else send)(client, call, answers, done)
         except Conflict:
+            if self.spec.derivation and not self.spec.derivation.given:
+                self._choose_nonce(client)
             if self.spec.secret is not None or call.endpoint != "ImportKey":
                 raise
             client.warnings.append(f"{self.spec.store.place} holds the credentials of a key that was deleted; Garage never takes its id again, so"
                                    " another key takes its place")
             send(client, created_instead(call), answers, done)
             self._put(client, answers[call.binds]["accessKeyId"])
+
+    def _choose_nonce(self, client: Client) -> None:
+        """Note another derivation in the store, with what follows from it, and begin anew: a run that breaks off here is gone on with by the next one."""
+        store = self.spec.store
+        other = self.spec.derived(replace(self.spec.derivation, nonce=secrets.token_hex(8)))
+        state = replace(self._state, derivation=other.derivation.note)
+        put(self._store, wanted_entry(store, state, Key(other.id, other.derived_name, secret=other.secret)), self._state.entry)
+        self._note.clear()
+        told = (f"{self.spec.label}: the key {self.spec.id} was deleted, and Garage never takes its id again; another one was derived in its place, whose"
+                f" nonce is kept in {store.place}. Other sites have to be given it")
+        client.warnings.append(told)
+        raise StoreChanged(told, hint="run this again")
 
     def _put(self, client: Client, key_id: str) -> None:
         """The credentials as the server shows them now."""

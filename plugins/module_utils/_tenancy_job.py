@@ -17,6 +17,7 @@ from typing import Any
 
 from ._client import Client
 from ._connection import together
+from ._derivation_job import send_import, settled, with_rpc_secrets
 from ._errors import PlanError, StoreFault
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._key_job import KeyKeeper
@@ -33,7 +34,8 @@ from ._token_job import Keeper
 
 def run_tenancy(params: Mapping, context: Any) -> Outcome:
     """The outcome of converging a tenancy."""
-    spec, client = together(lambda: TenancySpec.from_params(params), context.client)
+    spec, client = together(lambda: TenancySpec.from_params(with_rpc_secrets(params)), context.client)
+    spec = replace(spec, keys=tuple(settled(key) for key in spec.keys))
     tenancy = _Tenancy(spec, context, client)
     task = Task(tenancy.read, tenancy.plan, lambda live: show_tenancy(spec, live), params["max_in_flight"], params["on_error"] == "continue",
                 tenancy.send)
@@ -83,7 +85,7 @@ class _Tenancy:
         """One call; that of a declared admin token, and what has to do with the store of a key, through its keeper."""
         keeper = next((keeper for keeper, plan in self._decided.items() if any(call is each for each in plan.calls)), None)
         keeper = keeper or next((keeper for keeper in self._keys.values() if keeper.sends(call)), None)
-        (keeper.send if keeper else send)(client, call, answers, done)
+        (keeper.send if keeper else send_import if call.endpoint == "ImportKey" else send)(client, call, answers, done)
 
     def finish(self, outcome: Outcome) -> None:
         """After a credential is as it should be, nothing is left beside its store. One that failed keeps its note for the next run."""

@@ -63,6 +63,32 @@ options:
       - Whether the key may create buckets through the S3 API.
       - V(false) takes the right away.
     type: bool
+  derive:
+    description:
+      - Derive id and secret of the key from O(rpc_secret) and this context, written as C(namespace/name), by the scheme of the Kubernetes operator
+        C(garage-operator). It is the same key at every site of a cluster, also after everything but the RPC secret was lost.
+      - Without O(name), a new key gets the name in its context.
+      - A key of that name with another id, where the derived one is missing, tells of another RPC secret, and is refused.
+      - Whoever knows the RPC secret can derive the key.
+    type: str
+  rpc_secret:
+    description:
+      - The RPC secret of the cluster, 64 hexadecimal digits, for O(derive). It is never sent anywhere, and none is ever made up.
+    type: str
+  rpc_secret_file:
+    description: A file that holds the RPC secret, on the host where the module runs.
+    type: path
+  derive_nonce:
+    description:
+      - Derive another key of the same context, as in the place of one that was deleted, whose id Garage never takes again. Letters, digits, hyphen and
+        underscore; no secret.
+      - With O(store), one is chosen where it is needed, and kept there. Other sites of the cluster have to be given it.
+    type: str
+  rpc_fingerprint:
+    description:
+      - The fingerprint that the RPC secret must have, as the result shows it. With another RPC secret nothing is done.
+      - With O(store), it is kept there from the first time on, and another RPC secret is refused without this option as well.
+    type: str
   rotate:
     description:
       - Whether to make a new key in the place of the one there is. It gets the rights and local aliases of the old one, its expiration and its right to
@@ -150,6 +176,11 @@ EXAMPLES = r"""
     id: GK0123456789abcdef01234567
     secret_access_key: "{{ vault_app_secret }}"
 
+- name: A key that is the same at every site
+  s3ops.garage.key:
+    derive: default/app
+    rpc_secret_file: /etc/garage/rpc-secret
+
 - name: Rename a key
   s3ops.garage.key:
     id: GK0123456789abcdef01234567
@@ -212,6 +243,12 @@ key:
       description: Where the credentials are kept, by the options that say so. Null without O(store).
       type: dict
       sample: {secret: app-s3, namespace: app}
+    derivation:
+      description:
+        - What the key was derived from. Null without O(derive).
+        - C(rpc_fingerprint) tells one RPC secret from another, and nothing about it.
+      type: dict
+      sample: {context: default/app, nonce: null, rpc_fingerprint: 1f0a2b3c4d5e6f70}
 rotated:
   description: Whether a new key took the place of another.
   returned: success
@@ -231,6 +268,7 @@ error:
 """
 
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec import key_spec, return_secret_spec, state_spec
+from ansible_collections.s3ops.garage.plugins.module_utils._argspec_derive import derive_spec
 from ansible_collections.s3ops.garage.plugins.module_utils._argspec_store import key_store_spec
 from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
 from ansible_collections.s3ops.garage.plugins.module_utils._runner import present, run_job
@@ -248,7 +286,8 @@ def job(params, context):
 
 
 def main():
-    run_job({**key_spec(), **key_store_spec(), **SPEC, **return_secret_spec(), **state_spec()}, job, required_one_of=[("name", "id")])
+    run_job({**key_spec(), **derive_spec(), **key_store_spec(), **SPEC, **return_secret_spec(), **state_spec()}, job,
+            required_one_of=[("name", "id", "derive")])
 
 
 if __name__ == "__main__":

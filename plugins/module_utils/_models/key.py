@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .._errors import Ambiguous, InputError, PlanError
 from .._names import key_id_fault, secret_key_fault
 from .._plan import Secret
 from .._units import format_timestamp, normal_timestamp, parse_duration, parse_timestamp
+from .derivation import Derivation
 from .store import StoreSpec
 
 NEVER = "never"
@@ -140,7 +141,8 @@ class KeySpec:
 
     ``expiration`` is a timestamp in its normal form, or "never". ``secret`` is for importing (with ``id``). ``show_secret`` tells whether
     the result shall hold the secret. ``store`` is the place for the credentials; ``delete_store`` removes them with an absent key. ``grace`` are the
-    seconds for which a key that was rotated out goes on, None is until ``remove_replaced`` asks for its removal.
+    seconds for which a key that was rotated out goes on, None is until ``remove_replaced`` asks for its removal. ``derivation`` is what ``id`` and
+    ``secret`` follow from, of a derived key.
     """
 
     name: str | None = None
@@ -155,15 +157,27 @@ class KeySpec:
     rotate: bool = False
     grace: int | None = None
     remove_replaced: bool = False
+    derivation: Derivation | None = None
 
     @property
     def label(self) -> str:
-        return f"access key {self.name or self.id}"
+        return f"access key {self.name or (self.derivation.context if self.derivation else self.id)}"
 
     @property
     def needs_secret(self) -> bool:
         """Whether the secret of a key that is there matters."""
         return not self.absent and (self.show_secret or self.secret is not None or self.store is not None)
+
+    @property
+    def derived_name(self) -> str:
+        """What a derived key is called when it is made."""
+        return self.name or self.derivation.name
+
+    def derived(self, derivation: Derivation) -> KeySpec:
+        """With the id and the secret that follow from ``derivation``, where its RPC secret is known."""
+        if derivation.rpc_secret is None:
+            return replace(self, derivation=derivation)
+        return replace(self, derivation=derivation, id=derivation.key.id, secret=derivation.key.secret)
 
     @property
     def rotating_name(self) -> str:
@@ -180,6 +194,7 @@ class KeySpec:
         """From module options; ``where`` is put before the name of a faulty option. Raises InputError with all faults, none with the secret."""
         faults: list[str] = []
         secret = params.get("secret_access_key")
+        derivation = Derivation.from_params(params, faults)
         spec = cls(
             name=params.get("name"),
             id=params.get("id"),
@@ -195,7 +210,7 @@ class KeySpec:
             remove_replaced=bool(params.get("remove_replaced")),
         )
         faults += _rotation_faults(spec)
-        if spec.name is None and spec.id is None:
+        if spec.name is None and spec.id is None and params.get("derive") is None:
             faults.append("name or id must be set")
         if spec.name == "":
             faults.append("name: must not be empty")
@@ -207,7 +222,7 @@ class KeySpec:
             faults.append(f"secret_access_key: {fault}")
         if faults:
             raise InputError([where + fault for fault in faults])
-        return spec
+        return spec.derived(derivation) if derivation else spec
 
 
 def _grace(value: str | None, faults: list[str]) -> int | None:

@@ -19,6 +19,7 @@ PUT_ENTRY = "put into the store"
 DELETE_ENTRY = "delete from the store"
 LABEL, OWNER = "app.kubernetes.io/managed-by", "s3ops.garage"
 CLUSTER_NOTE = "s3ops.garage/cluster"
+DERIVATION_NOTE = "s3ops.garage/derivation"
 # What Kubernetes takes as a name of a Secret or a namespace, as a key of its data, and as a key of a label or an annotation.
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
@@ -32,7 +33,7 @@ class Entry:
     """What a store holds under one name: ``data`` are texts by key (a plain file has the one key CONTENT).
 
     ``cluster`` are ids of nodes of the cluster that it belongs to, empty where that was not recorded. ``ours`` tells whether this collection made
-    it. ``age`` is in seconds by the clock of the store, None where it has none. ``version`` is for the store itself, which compares it before it
+    it. ``derivation`` is what is noted of a derived key (MH-22), no secret. ``age`` is in seconds by the clock of the store, None where it has none. ``version`` is for the store itself, which compares it before it
     writes.
     """
 
@@ -43,6 +44,7 @@ class Entry:
     ours: bool = True
     age: float | None = None
     version: str | None = field(default=None, repr=False)
+    derivation: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> str | None:
@@ -60,7 +62,7 @@ class Entry:
     def satisfies(self, wanted: Entry) -> bool:
         """Whether it is as ``wanted``. Labels and annotations of others are theirs."""
         return (dict(self.data) == dict(wanted.data) and wanted.labels.items() <= self.labels.items()
-                and wanted.annotations.items() <= self.annotations.items())
+                and wanted.annotations.items() <= self.annotations.items() and wanted.derivation.items() <= self.derivation.items())
 
 
 @dataclass(frozen=True)
@@ -156,8 +158,7 @@ def _place_faults(spec: StoreSpec, params: Mapping) -> list[str]:
             faults.append("namespace: must be set with secret")
         if spec.labels.get(LABEL, OWNER) != OWNER:
             faults.append(f"labels: {LABEL} must be {OWNER}; it marks what this collection may replace")
-        if CLUSTER_NOTE in spec.annotations:
-            faults.append(f"annotations: {CLUSTER_NOTE} is set by this collection")
+        faults += [f"annotations: {note} is set by this collection" for note in (CLUSTER_NOTE, DERIVATION_NOTE) if note in spec.annotations]
     names = [*spec.data_keys.values(), *spec.extra_data]
     faults += [f"data_keys: {name!r} is no name that Kubernetes takes for a key of data" for name in names
                if name and spec.secret is not None and not _DATA_KEY.fullmatch(name)]

@@ -9,7 +9,8 @@ The server shows the secret of a key at any time, so it is the record of it and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .._errors import PlanError
 from .._models.key import Key, KeySpec
@@ -21,11 +22,12 @@ from .._plan import Call, Ref, Secret
 @dataclass(frozen=True)
 class KeyStoreState:
     """What a store holds: its entry, the key on the server of which that is the credential (None for one that it does not have), and the nodes of
-    the cluster (None where they need not be known or could not be read)."""
+    the cluster (None where they need not be known or could not be read). ``derivation`` is what is to be noted of a derived key."""
 
     entry: Entry | None = None
     holder: Key | None = None
     nodes: tuple[str, ...] | None = None
+    derivation: Mapping[str, str] = field(default_factory=dict)
 
     def pair(self, store: StoreSpec) -> tuple[str, Secret] | None:
         """Id and secret of the key that the entry was made for."""
@@ -36,7 +38,7 @@ class KeyStoreState:
 def wanted_entry(store: StoreSpec, state: KeyStoreState, key: Key) -> Entry:
     """What the store shall hold for this key, whose secret has been read."""
     cluster = noted(state.nodes) or (state.entry.cluster if state.entry else ())
-    return Entry(key_data(store, key.id, key.secret.value), cluster, store.labels, store.annotations)
+    return Entry(key_data(store, key.id, key.secret.value), cluster, store.labels, store.annotations, derivation=state.derivation)
 
 
 def put_call(spec: KeySpec, state: KeyStoreState, key_id: str | Ref, own: tuple[Key, ...]) -> Call:

@@ -22,7 +22,8 @@ class KeySnapshot:
     """What the planner must know: the key (None = absent), the server's clock, by which an expiration has passed or not, and what its store holds.
 
     ``rotating`` is a key that is to take its place and does not have its name yet, ``replaced`` are those whose place it took, ``over`` the
-    ids of those whose time was over when the run began. ``rotates`` is the id of the key that shall be replaced in this run.
+    ids of those whose time was over when the run began. ``rotates`` is the id of the key that shall be replaced in this run. ``namesakes`` are the
+    keys that have the name which a derived key, that is not there, shall get.
     """
 
     key: Key | None = None
@@ -32,6 +33,7 @@ class KeySnapshot:
     replaced: tuple[Key, ...] = ()
     over: frozenset[str] = frozenset()
     rotates: str | None = None
+    namesakes: tuple[Key, ...] = ()
 
     @property
     def own(self) -> tuple[Key, ...]:
@@ -77,6 +79,7 @@ def _plan_absent(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
 
 
 def _plan_new(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
+    _refuse_other_derivation(spec, live)
     stored = importable(spec, live.store)
     if stored:
         return _plan_import(spec, live, *stored, fallback=True)
@@ -84,6 +87,18 @@ def _plan_new(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
         raise NotDeclaredHere(f"{spec.label}: there is no key with the id {spec.id}, and nothing was made", hint="leave id out to make a key by"
                               " name (Garage chooses its id), or give secret_access_key as well to import one")
     return _plan_import(spec, live, spec.id, spec.secret) if spec.id else _plan_create(spec, live)
+
+
+def _refuse_other_derivation(spec: KeySpec, live: KeySnapshot) -> None:
+    """The same key is derived at every site, so one of its name with another id tells of another RPC secret or another derivation (MH-22)."""
+    if spec.derivation is None or not live.namesakes:
+        return
+    known, name = spec.derivation.result, live.namesakes[0].name
+    ids = ", ".join(sorted(key.id for key in live.namesakes)[:20])
+    raise PlanError(f"{spec.label}: the key called {name!r} has the id {ids}, and from {known['context']} and the RPC secret given (fingerprint"
+                    f" {known['rpc_fingerprint']}) follows {spec.id}. So it was derived from another RPC secret, or otherwise, or was not derived at all;"
+                    " nothing was made", hint="give the RPC secret of this cluster, and derive_nonce where the other site, or the store that was lost, had"
+                    " one; to make this key beside that one, rename that one")
 
 
 def _plan_create(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
@@ -95,18 +110,25 @@ def _plan_create(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
 def _plan_import(spec: KeySpec, live: KeySnapshot, key_id: str, secret: Secret, fallback: bool = False) -> KeyPlan:
     """``fallback``: the credentials come from the store, so where the server never takes that id again, another key will do."""
     # ImportKey takes neither an expiration nor permissions; a call of its own brings them.
-    fresh = Key(id=key_id, name=spec.name or "Imported key", allow_create_bucket=False, buckets=(), secret=secret)
+    name = spec.derived_name if spec.derivation else spec.name or "Imported key"
+    fresh = Key(id=key_id, name=name, allow_create_bucket=False, buckets=(), secret=secret)
     after, body = _settings(spec, fresh, live.now)
     made = Ref(spec.label, "accessKeyId", known=key_id)
     calls = [Call("ImportKey", f"import {spec.label}" + (f" as {spec.store.place} holds it" if fallback else ""),
                   body={"accessKeyId": key_id, "secretAccessKey": secret, "name": fresh.name}, binds=spec.label,
                   conflict=None if fallback else f"{spec.label}: it cannot be imported, because a key with the id {key_id} was deleted before, and"
-                  " Garage never takes the id of a deleted key again; choose another id, or make a key by name")]
+                  f" Garage never takes the id of a deleted key again; {_way_out(spec)}")]
     if body:
-        calls.append(_update(spec, made if fallback else key_id, body))
+        calls.append(_update(spec, made if fallback or spec.derivation else key_id, body))
     # Credentials that came from the store are in it; only where the form changed, or another key had to be made, there is something to put.
     calls += _stored(spec, live, made) if not fallback else settle_calls(spec, live.store, fresh, (fresh,))
     return KeyPlan(spec.label, after=_result(spec, after), calls=tuple(calls))
+
+
+def _way_out(spec: KeySpec) -> str:
+    if spec.derivation:
+        return "set derive_nonce, the same at all sites, which gives another key; with a store one is chosen and kept there"
+    return "choose another id, or make a key by name"
 
 
 def created_instead(call: Call) -> Call:
@@ -143,7 +165,8 @@ def _before(spec: KeySpec, live: KeySnapshot) -> dict | None:
 
 
 def _result(spec: KeySpec, key: Key) -> dict:
-    return {**key.to_result(spec.show_secret), "store": spec.store.where if spec.store else None}
+    return {**key.to_result(spec.show_secret), "store": spec.store.where if spec.store else None,
+            "derivation": spec.derivation.result if spec.derivation else None}
 
 
 def _update(spec: KeySpec, key_id: str | Ref, body: dict) -> Call:

@@ -131,7 +131,7 @@ class _Keys:
 
     def __init__(self, specs: tuple[KeySpec, ...], live: TenancySnapshot, faults: _Faults) -> None:
         self._directory = live.directory
-        self._by_name = {spec.name: spec for spec in specs if spec.name is not None}
+        self._by_name = {name: spec for spec in specs if (name := spec.derived_name if spec.derivation else spec.name) is not None}
         self._by_id = {spec.id: spec for spec in specs if spec.id is not None}
         self._stores = live.stores
         self._ids: dict[KeySpec, str] = {}
@@ -170,7 +170,8 @@ class _Keys:
         others = tuple(other for other in keys_of(spec, self._directory) if other not in (key, rotating))
         if key or rotating:
             self._ids[spec] = (key or rotating).id
-        plan = plan_key(spec, KeySnapshot(key, now, store, rotating, replaced=others))
+        namesakes = self._directory.listed(spec.derived_name) if spec.derivation and key is None and not spec.absent else ()
+        plan = plan_key(spec, KeySnapshot(key, now, store, rotating, replaced=others, namesakes=namesakes))
         return replace(plan, before=_read_of(spec, plan.before), after=_read_of(spec, plan.after))
 
 

@@ -24,7 +24,9 @@ def read_key(client: Client, spec: KeySpec) -> KeySnapshot:
     if spec.secret is not None:
         client.secrets.append(spec.secret.value)
     if spec.id is not None:
-        return KeySnapshot(find_key(client, spec.id, secret=spec.needs_secret), client.server_time)
+        key = find_key(client, spec.id, secret=spec.needs_secret)
+        namesakes = read_directory(client).listed(spec.derived_name) if spec.derivation and key is None and not spec.absent else ()
+        return KeySnapshot(key, client.server_time, namesakes=namesakes)
     directory = read_directory(client)
     listed = directory.by_name(spec.name)
     key = find_key(client, listed.id, secret=spec.needs_secret) if listed else None

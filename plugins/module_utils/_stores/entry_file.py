@@ -37,8 +37,9 @@ class EntryFile:
         text = self._file.read()
         if text is None:
             return None
-        note = self._read_note() if self._noted else []
-        return Entry(self._decode(text), tuple(note or ()), ours=note is not None, version=text)
+        note = self._read_note() if self._noted else {"cluster": []}
+        nodes, derivation = (note["cluster"], note.get("derivation", {})) if note else ((), {})
+        return Entry(self._decode(text), tuple(nodes), ours=note is not None, version=text, derivation=derivation)
 
     def create(self, entry: Entry) -> None:
         self._write_note(entry)
@@ -77,19 +78,21 @@ class EntryFile:
         if self._file.read() != held.version:
             raise StoreChanged(f"{self.place} was changed by somebody else while this ran; it is left as it is", hint="run this again")
 
-    def _read_note(self) -> list[str] | None:
+    def _read_note(self) -> dict | None:
         text = self._note.read()
         if text is None:
             return None
         try:
-            nodes = json.loads(text)["cluster"]
+            note = json.loads(text)
+            sound = all(isinstance(node, str) for node in note["cluster"]) and isinstance(note.get("derivation", {}), dict)
         except (ValueError, KeyError, TypeError):
-            nodes = None
-        if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
+            sound = False
+        if not sound:
             raise StoreFault(f"{self._note.path} is not a note of this collection about {self.place}", hint="move it away, then run this again")
-        return nodes
+        return note
 
     def _write_note(self, entry: Entry) -> None:
-        text = json.dumps({"cluster": list(entry.cluster)}) + "\n"
+        derivation = {"derivation": dict(entry.derivation)} if entry.derivation else {}
+        text = json.dumps({"cluster": list(entry.cluster), **derivation}) + "\n"
         if self._noted and self._note.read() != text:
             self._note.replace(text)

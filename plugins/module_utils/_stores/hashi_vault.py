@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timezone
@@ -13,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from .._errors import LibraryMissing, StoreChanged, StoreFault
-from .._models.store import CLUSTER_NOTE, Entry
+from .._models.store import CLUSTER_NOTE, DERIVATION_NOTE, Entry
 
 _TIMEOUT_SECONDS = 30
 
@@ -42,9 +43,9 @@ class HashiVault:
             self._absent_version = meta["version"]
             return None
         data = {name: value if isinstance(value, str) else "(not text)" for name, value in held.items()}
-        note = data.pop(CLUSTER_NOTE, None)
+        note, derivation = data.pop(CLUSTER_NOTE, None), data.pop(DERIVATION_NOTE, "{}")
         return Entry(data, tuple((note or "").split()), ours=note is not None, age=_age(meta.get("created_time"), answer.headers.get("Date")),
-                     version=str(meta["version"]))
+                     version=str(meta["version"]), derivation=json.loads(derivation))
 
     def create(self, entry: Entry) -> None:
         self._write(entry, self._absent_version)
@@ -74,7 +75,8 @@ class HashiVault:
         return False
 
     def _write(self, entry: Entry, version: int) -> None:
-        data = {**entry.data, CLUSTER_NOTE: " ".join(entry.cluster)}
+        derivation = {DERIVATION_NOTE: json.dumps(dict(entry.derivation))} if entry.derivation else {}
+        data = {**entry.data, CLUSTER_NOTE: " ".join(entry.cluster), **derivation}
         self._ask(lambda: self._client.secrets.kv.v2.create_or_update_secret(self._path, data, cas=version, mount_point=self._mount))
 
     def _refuse_theirs(self, held: Entry) -> None:

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from .._errors import LibraryMissing, StoreChanged, StoreFault
-from .._models.store import CLUSTER_NOTE, LABEL, OWNER, Entry
+from .._models.store import CLUSTER_NOTE, DERIVATION_NOTE, LABEL, OWNER, Entry
 
 _TIMEOUT_SECONDS = 30
 _DRY = "All"
@@ -42,7 +42,8 @@ class KubernetesSecret:
         meta = secret.metadata
         labels, notes = meta.labels or {}, meta.annotations or {}
         return Entry(self._opened(secret.data or {}), tuple(json.loads(notes.get(CLUSTER_NOTE, "[]"))), labels, notes,
-                     ours=labels.get(LABEL) == OWNER, age=_age(meta.creation_timestamp, headers.get("Date")), version=meta.resource_version)
+                     ours=labels.get(LABEL) == OWNER, age=_age(meta.creation_timestamp, headers.get("Date")), version=meta.resource_version,
+                     derivation=json.loads(notes.get(DERIVATION_NOTE, "{}")))
 
     def create(self, entry: Entry, dry_run: str | None = None) -> None:
         self._ask(lambda: self._api.create_namespaced_secret(self._namespace, self._body(entry, None), dry_run=dry_run,
@@ -77,6 +78,8 @@ class KubernetesSecret:
         notes = {**(held.annotations if held else {}), **entry.annotations}
         if entry.cluster:
             notes[CLUSTER_NOTE] = json.dumps(list(entry.cluster))
+        if entry.derivation:
+            notes[DERIVATION_NOTE] = json.dumps(dict(entry.derivation))
         meta = {"name": self._name, "namespace": self._namespace, "annotations": notes,
                 "labels": {**(held.labels if held else {}), **entry.labels, LABEL: OWNER}}
         if held:
