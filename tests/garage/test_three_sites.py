@@ -203,6 +203,48 @@ def test_two_writers_by_mistake_lose_no_role_and_are_reported(make_cluster: Make
         print(f"two writers at the same moment: {applied}, said: {[bool(each) for each in said]}")
 
 
+@pytest.mark.requirement("LW-45", "LW-36", "FC-017")
+def test_two_layouts_of_one_version_are_reported_and_replaced_by_one_with_the_roles_of_both(make_cluster: MakeCluster) -> None:
+    """Each site writes while the other is away: what no lock of Garage prevents."""
+    cluster = make_cluster(Site("paris", "paris", 2), Site("lyon", "lyon", 2), replication_factor=2)
+    cluster.connect_all()
+    cluster.wait_mesh()
+    with federation_of(cluster, paris=2, lyon=2) as federation:
+        paris, lyon = cluster.site("paris"), cluster.site("lyon")
+        base = [{**role(node), "zone": node.zone} for node in (paris.nodes[0], lyon.nodes[0])]
+        first = federation.module("paris", "layout", {"roles": base, **PATIENT}, "writer")
+        assert not first.get("failed"), first
+        wait_until("all nodes to agree", lambda: disagreement(cluster.nodes), limit=300)
+        own = {"paris": {**role(paris.nodes[1]), "zone": "paris"}, "lyon": {**role(lyon.nodes[1]), "zone": "lyon"}}
+        options: dict[str, Any] = {"allow_unseen_nodes": True, "require_settled": False}
+        left = {}
+        for site, other in ((paris, lyon), (lyon, paris)):
+            for node in other.nodes:
+                node.kill()
+            for node in site.nodes:
+                if not node.is_running:
+                    node.start()
+            run = federation.module(site.name, "layout", {"roles": [own[site.name]], "record": first["record"], **options}, "writer")
+            assert (run["layout"]["version"], run["foreign_writer"]) == (2, None), run
+            left[site.name] = run["record"]
+        for node in paris.nodes:
+            node.start()
+        cluster.connect_all()
+
+        # One record is kept for both; whoever runs next with the other's sees that there are two.
+        told = federation.module("lyon", "layout_info", {"record": left["paris"]})["layout"]["foreign_writer"]
+        assert (told["recorded_version"], told["live_version"], len(told["changes"])) == (2, 2, 2)
+        mended = federation.module("lyon", "layout", {"roles": [own["lyon"]], "record": left["paris"], **options}, "writer")
+        assert (mended["layout"]["version"], mended["foreign_writer"]) == (3, told), mended
+        assert "two writers have made layout version 2" in str(mended["warnings"])
+        wait_until("all nodes to agree", lambda: disagreement(cluster.nodes), limit=300)
+        live = cluster.nodes[0].admin.get("GetClusterLayout")
+        assert {entry["id"] for entry in live["roles"]} == {node.node_id for node in cluster.nodes}
+        assert any("Inconsistent layout histories" in node.log_file.read_text(encoding="utf-8", errors="replace") for node in cluster.nodes)
+        again = federation.module("paris", "layout", {"roles": [own["paris"]], "record": mended["record"]}, "writer")
+        assert (again["changed"], again["foreign_writer"]) == (False, None)
+
+
 def disagreement(nodes: list[Node]) -> str | None:
     layouts = [(live["version"], live["roles"]) for live in (node.admin.get("GetClusterLayout") for node in nodes)]
     return None if all(layout == layouts[0] for layout in layouts) else f"versions {[version for version, dummy in layouts]}"
