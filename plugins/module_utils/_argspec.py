@@ -185,7 +185,13 @@ def layout_spec() -> dict:
         "require_settled": {"type": "bool", "default": True},
         "fail_when_awaiting": {"type": "bool", "default": False},
         "expected_plan": {"type": "str"},
+        **record_spec(),
     }
+
+
+def record_spec() -> dict:
+    """What the layout writer has left in force; the same in the modules ``layout`` and ``layout_info``."""
+    return {"record": {"type": "dict"}}
 
 
 def node_spec() -> dict:
