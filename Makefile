@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix newest bench trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix newest bench status-picture trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -91,6 +91,9 @@ newest: garage ## the unit tests and every module's on the newest ansible-core (
 
 bench: garage ## what a tenancy costs beside a bare script (ARGS="100 1000 10000"; writes docs/performance.md)
 	@$(RUN) -m tools.bench $(ARGS)
+
+status-picture: venv ## look at a status page in Chromium (ARGS=page.html; an invented one otherwise; pictures in .cache/status)
+	@$(RUN) -m tools.status_picture $(ARGS)
 
 trace: venv ## which requirements have a test and which have none
 	@$(RUN) -m tools.trace $(ARGS)

@@ -40,6 +40,7 @@ LAYERS = {
     "models": Layer(("module_utils/_models/*.py",), DATA, pure=True),
     "planners": Layer(("module_utils/_planners/*.py",), (*DATA, "manifests", "planners"), pure=True),
     "site": Layer(("module_utils/_site/*.py",), (*DATA, "planners", "site"), ("jsonschema",), pure=True),
+    "status": Layer(("module_utils/_status/*.py",), (*BASE, "status"), pure=True),
     "manifests": Layer(("module_utils/_manifests/*.py",), (*BASE, "manifests"), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
     "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file", "pods"), ("hvac", "kubernetes", "requests", "urllib3")),
@@ -60,7 +61,7 @@ LAYERS = {
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
     "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "s3", "connection", "client", "waiter", "executor", "readers", "jobs")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
-    "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners"), ("ansible",)),
+    "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners", "status"), ("ansible",)),
     # From the options of any other plugin to a client.
     "plugin": Layer(("module_utils/_plugin.py",), ("errors", "transport", "pods", "transports", "connection", "client")),
     "plugins": Layer(("inventory/*.py", "lookup/*.py"), ("errors", "plugin", "models", "readers"), ("ansible",)),
@@ -170,6 +171,9 @@ def test_what_leads_to_a_server_is_made_in_one_place(name, homes):
     ("module_utils/_stores/file.py", "from .._client import Client"),
     ("module_utils/_stores/file.py", "from ansible.module_utils.basic import AnsibleModule"),
     ("module_utils/_planners/admin_token.py", "from .._stores.file import FileStore"),
+    ("module_utils/_status/page.py", "from .._client import Client"),
+    ("module_utils/_status/page.py", "from .._models.bucket import Bucket"),
+    ("module_utils/_status/page.py", "from datetime import datetime\ndatetime.now()"),
     ("module_utils/_client.py", "from ._plan import Call"),
     ("module_utils/_client.py", "from ansible.module_utils.basic import AnsibleModule"),
     ("module_utils/_readers/bucket.py", "from .._runner import run_task"),
