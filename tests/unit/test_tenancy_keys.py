@@ -52,7 +52,7 @@ def in_order(garage, folder, *names):
     assert {file.name for file in folder.iterdir() if file.name.startswith(".")} == {f".{name}.garage" for name in names}
 
 
-@pytest.mark.requirement("TD-26", "FC-108")
+@pytest.mark.requirement("TD-26", "TD-36", "FC-108")
 @pytest.mark.parametrize("number", [2, 12])
 def test_keys_are_made_delivered_and_then_unchanged(garage, tmp_path, number):
     names = [f"app{index}" for index in range(number)]
