@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ from botocore.config import Config
 
 from tests.garage.conftest import MakeCluster
 from tests.garage.federation_driver import Federation, federation_of, posts, succeeded
-from tests.garage.playbook_run import Run
+from tests.garage.playbook_run import Run, run_playbook
 from tests.unit.status_html import Page
 from tools.testbed.config import REGION
 from tools.testbed.node import Node
-from tools.testbed.nodes import Site
+from tools.testbed.nodes import Cluster, Site
 from tools.testbed.waiting import wait_until
 
 NAME = "<b>app</b>"
@@ -120,3 +121,28 @@ def test_the_state_of_two_sites(federation: Federation, tmp_path: Path) -> None:
     assert "unreachable" in table(run)[2]
     assert run.stats["lyon"]["failures"] == run.stats["lyon"]["unreachable"] == 0
     assert Page(path.read_text(encoding="utf-8")).cell("Sites", "lyon", "State").startswith("unreachable")
+
+
+@pytest.mark.requirement("MH-18", "MH-19", "GS-01")
+def test_handles_that_declare_nothing(single_node: Cluster) -> None:
+    """One that may read everything, one whose token may not, one that is not there."""
+    narrow = single_node.nodes[0].admin.post("CreateAdminToken", {"name": "status-narrow", "scope": ["GetClusterStatus", "GetClusterHealth"]})
+    ways = {
+        "wide": {"api_url": single_node.api_url, "api_token_file": str(single_node.token_file)},
+        "narrow": {"api_url": single_node.api_url, "api_token": narrow["secretToken"]},
+        "gone": {"api_url": "http://127.0.0.1:9", "api_token": "x", "retries": 0},
+    }
+    hosts = {name: {"garage_site": {"name": name, "zone": "paris", "connect_to": way}, "ansible_connection": "local",
+                    "ansible_python_interpreter": sys.executable} for name, way in ways.items()}
+    run = run_playbook("s3ops.garage.status", {"all": {"hosts": hosts}})
+    assert succeeded(run) and run.changed == 0
+    shown = table(run)
+    assert [line.split()[:2] for line in shown[1:4]] == [["wide", "-"], ["narrow", "-"], ["gone", "-"]]
+    assert shown[1].endswith("-") and "healthy" in shown[1] and shown[3].endswith("unreachable")
+    assert [line for line in shown if line.startswith("NOTE: narrow: buckets could not be read: ")]
+    assert not [line for line in shown if "wide" in line and "could not" in line]
+    assert narrow["secretToken"] not in run.output
+
+    hosts["narrow"]["garage_site"]["conect_to"] = {}
+    broken = run_playbook("s3ops.garage.status", {"all": {"hosts": hosts}})
+    assert broken.rc != 0 and "garage_site.conect_to: unknown option, did you mean connect_to?" in broken.output

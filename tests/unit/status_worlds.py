@@ -102,7 +102,7 @@ def busy() -> list[dict[str, Any]]:
              buckets={"buckets": [bucket("media", 95 * 10**9, 1200, 100 * 10**9), bucket("logs", 10**9, 1000, None, 1000),
                                   bucket("small", 10, 1, 10**9), bucket("free", 5 * 10**9, 77)]},
              keys={"access_keys": [key("app", "2026-06-20T00:00:00Z"), key("old", "2026-05-01T00:00:00Z"),
-                                  key("later", "2027-01-01T00:00:00Z"), key("ever")]},
+                                   key("later", "2027-01-01T00:00:00Z"), key("ever")]},
              tokens={"admin_tokens": [{"id": None, "name": "admin_token (from daemon configuration)", "expiration": None, "expired": False,
                                        "scope": ["*"]},
                                       {"id": "ab" * 12, "name": "ci", "expiration": "2026-06-02T00:00:00Z", "expired": False, "scope": ["*"]}]},

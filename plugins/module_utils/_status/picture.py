@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Tuple
 
 from .markup import Markup, tag
 from .table import role_of
@@ -19,7 +18,7 @@ from .words import counted, short, size
 
 BOX, GAP, BUS, PAD = 312, 28, 26, 10
 LINE, NODE = 20, 26
-Path = Tuple[Tuple[int, int], ...]
+Path = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
