@@ -26,7 +26,8 @@ class Sites:
         self.edge = edge
         volume = {"size": "100Mi", "storage_class": paris.cluster.storage_class}
         paris.change({"gateway": {"replicas": 1, "metadata": volume}})
-        edge.change({"storage": None, "replication": None, "gateway": {"replicas": 2, "metadata": volume}, "connect_to": {"site": "paris"}})
+        # A zone of gateways alone would count for zone_redundancy: maximum, and the layout could not be computed.
+        edge.change({"zone": "paris", "storage": None, "replication": None, "gateway": {"replicas": 2, "metadata": volume}, "connect_to": {"site": "paris"}})
 
     def run(self, *options: str) -> Run:
         return run_playbook(PLAYBOOK, self.inventory(), *options)
