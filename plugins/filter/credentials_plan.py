@@ -14,7 +14,7 @@ description:
   - Both the input and the result hold secrets; use it in tasks with C(no_log) only.
 author:
   - The s3ops.garage contributors (@s3ops)
-positional: live, generated, in_use
+positional: live, generated, in_use, rotate
 options:
   _input:
     description:
@@ -35,6 +35,12 @@ options:
       - Whether the site has claims.
     type: bool
     required: true
+  rotate:
+    description:
+      - Keys that get another value, that of the site file where it gives one, else the fresh one. For the RPC secret all nodes must have been stopped.
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""
@@ -67,6 +73,11 @@ _value:
       type: list
       elements: str
       sample: [create]
+    rotated:
+      description: The keys of O(rotate) that get another value than the Secret holds; a value of the site file may be there already.
+      type: list
+      elements: str
+      sample: []
     hash:
       description: Changes with any of the values and tells nothing about them.
       type: str

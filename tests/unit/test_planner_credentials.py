@@ -103,3 +103,31 @@ def test_hashes_tell_values_apart_and_nothing_of_them() -> None:
     assert plan["hash"] != other["hash"]
     assert plan["rpc_hash"] == other["rpc_hash"]
     assert not any(value in plan["hash"] + plan["rpc_hash"] + str(plan["faults"]) + str(plan["actions"]) for value in OLD.values())
+
+
+@pytest.mark.requirement("TD-31", "TD-38")
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("given", [None, "9" * 64])
+def test_a_rotated_value_is_that_of_the_site_file_or_a_fresh_one(key: str, given: str | None) -> None:
+    plan = plan_credentials({key: given} if given else {}, secret(OLD, OURS), FRESH, True, [key])
+    assert plan["values"] == OLD | {key: given or FRESH[key]}
+    assert (plan["actions"], plan["faults"], plan["rotated"]) == ([f"set {key}"], [], [key])
+
+
+@pytest.mark.requirement("TD-31")
+def test_a_value_of_the_site_file_that_is_in_force_already_is_not_replaced_by_another() -> None:
+    plan = plan_credentials({"metrics-token": "old-metrics"}, secret(OLD, OURS), FRESH, True, ["metrics-token"])
+    assert (plan["actions"], plan["faults"], plan["rotated"]) == ([], [], [])
+
+
+@pytest.mark.requirement("TD-09", "TD-31")
+@pytest.mark.parametrize("live", [None, secret({}, OURS)])
+def test_what_is_lost_is_not_rotated(live: dict | None) -> None:
+    faults = plan_credentials({}, live, FRESH, True, ["admin-token"])["faults"]
+    assert any("there is nothing to rotate" in fault for fault in faults)
+
+
+@pytest.mark.requirement("TD-31")
+def test_a_secret_of_somebody_else_is_not_rotated() -> None:
+    (fault,) = plan_credentials({}, secret(OLD), FRESH, True, ["admin-token"])["faults"]
+    assert "does not carry the label" in fault
