@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real integration kubernetes cluster cluster-stop importer sanity test-matrix newest bench status-picture trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real awx integration kubernetes cluster cluster-stop importer sanity test-matrix newest bench status-picture trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -30,7 +30,7 @@ quickstart-stop: venv ## stop what quickstart started
 
 test: venv ## everything below up to sanity, in this order
 	@rm -rf $(RESULTS)
-	@set -e; for step in lint docs-lint unit real integration kubernetes importer sanity; do \
+	@set -e; for step in lint docs-lint unit real awx integration kubernetes importer sanity; do \
 		started=$$(date +%s); $(MAKE) $$step; echo "==> $$step: done in $$(($$(date +%s) - started)) s"; done
 	@$(RUN) -m tools.check.summary
 
@@ -54,7 +54,11 @@ garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
 
 real: garage ## all other tests by pytest: on a real Garage
 	@echo "==> tests on a real Garage"
-	@$(RUN) -m pytest tests --ignore=tests/unit --ignore=tests/kubernetes --junit-xml=$(RESULTS)/real.xml $(ARGS)
+	@$(RUN) -m pytest tests --ignore=tests/unit --ignore=tests/kubernetes --ignore=tests/awx --junit-xml=$(RESULTS)/real.xml $(ARGS)
+
+awx: garage ## the AWX project, by ansible-runner in what its execution environment names (with a Python of 3.12 or newer)
+	@echo "==> AWX"
+	@$(RUN) -m tools.check.awx $(ARGS)
 
 integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"

@@ -17,10 +17,11 @@ def main() -> int:
     for name in ("unit", "real"):
         total += show(name, pytest_outcomes(RESULTS / f"{name}.xml"))
     total += show("integration", Counter(passed=len(integration_targets(RESULTS / "integration"))))
-    if (RESULTS / "kubernetes.xml").exists():
-        total += show("kubernetes", pytest_outcomes(RESULTS / "kubernetes.xml"))
-    else:
-        print("==> kubernetes: not run, as no cluster can be had here")
+    for name, lack in (("awx", "no Python of 3.12 or newer is here"), ("kubernetes", "no cluster can be had here")):
+        if (RESULTS / f"{name}.xml").exists():
+            total += show(name, pytest_outcomes(RESULTS / f"{name}.xml"))
+        else:
+            print(f"==> {name}: not run, as {lack}")
     print(f"{total['passed']} passed, {total['failed']} failed")
     return 1 if total["failed"] or not total["passed"] else 0
 
