@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,17 @@ def test_the_role_of_a_site_goes_with_its_connection_into_every_task() -> None:
         (block,) = read(ROOT / "roles" / "layout" / "tasks" / f"{name}.yml")
         assert block["environment"] == "{{ layout_environment }}"
     assert "GARAGE_SITE_ROLE" in read(ROOT / "roles" / "layout" / "vars" / "main.yml")["layout_environment"]
+
+
+def test_no_key_is_asked_for_that_is_a_method_of_the_dictionary() -> None:
+    """`plan.values` is a method, whatever the dictionary holds; `plan['values']` is the value."""
+    files = [file for folder in ("roles", "playbooks") for file in (ROOT / folder).rglob("*.yml")]
+    assert len(files) > 20
+    found = {str(file): match.group() for file in files for match in re.finditer(r"\w\.(values|keys|items|get|update|copy|pop)\b(?!\()", text_of(file))}
+    assert found == {}
+
+
+def text_of(file: Path) -> str:
+    """Without comments and names of modules."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not re.match(r"\s*(#|-? *(ansible\.builtin|kubernetes\.core|s3ops\.garage)\.)", line))
