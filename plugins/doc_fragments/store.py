@@ -11,7 +11,7 @@ _PLACE = r"""
           - The note of its cluster stands in a hidden file beside it, with C(.garage) at its end.
         type: path
       vault_password:
-        description: With O(store.path), encrypt the file as C(ansible-vault) does, with this password. It needs ansible-core where the module runs.
+        description: With O(store.path), encrypt the file as C(ansible-vault) does, with this password. It needs the Python library C(cryptography).
         type: str
       vault_password_file:
         description: A file that holds this password.

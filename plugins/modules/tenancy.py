@@ -88,8 +88,8 @@ options:
               - The note of its cluster stands in a hidden file beside it, with C(.garage) at its end.
             type: path
           vault_password:
-            description: With O(keys[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs ansible-core where the
-              module runs.
+            description: With O(keys[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs the
+              Python library C(cryptography).
             type: str
           vault_password_file:
             description: A file that holds this password.
@@ -417,8 +417,8 @@ options:
               - The note of its cluster stands in a hidden file beside it, with C(.garage) at its end.
             type: path
           vault_password:
-            description: With O(admin_tokens[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs ansible-core
-              where the module runs.
+            description: With O(admin_tokens[].store.path), encrypt the file as C(ansible-vault) does, with this password. It needs the
+              Python library C(cryptography).
             type: str
           vault_password_file:
             description: A file that holds this password.

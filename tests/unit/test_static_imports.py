@@ -44,7 +44,7 @@ LAYERS = {
     "manifests": Layer(("module_utils/_manifests/*.py",), (*BASE, "manifests"), pure=True),
     "transport": Layer(("module_utils/_transport.py",), ("errors",), ("requests",)),
     "stores": Layer(("module_utils/_stores/[!v]*.py",), ("errors", "models", "stores", "vault file", "pods"), ("hvac", "kubernetes", "requests", "urllib3")),
-    "vault file": Layer(("module_utils/_stores/vault_file.py",), ("errors", "stores"), ("ansible",)),
+    "vault file": Layer(("module_utils/_stores/vault_*.py",), ("errors", "stores", "vault file"), ("cryptography",)),
     # The Kubernetes API, and commands in pods by it; its library brings the other packages.
     "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"),
                   ("kubernetes", "urllib3", "websocket", "certifi")),

@@ -225,6 +225,20 @@ def test_a_vault_file_is_one_of_ansible_vault(store, spec):
     assert text.startswith("$ANSIBLE_VAULT;1.1;AES256") and "hush" not in text
     vault = VaultLib([("default", VaultSecret(b"open sesame"))])
     assert b'"token": "hush-hush"' in vault.decrypt(text)
+    held = store.read()
+    for label in (None, "prod"):
+        with open(spec.path, "wb") as handle:
+            handle.write(vault.encrypt('{"token": "ö"}', VaultSecret(b"open sesame"), vault_id=label))
+        assert store.read().data == {"token": "ö"} != held.data
+
+
+@pytest.mark.parametrize("kind", ["vault file"], indirect=True)
+@pytest.mark.parametrize("text", ["theirs", "$ANSIBLE_VAULT;1.1;AES256\n3030", "$ANSIBLE_VAULT;9.9;AES256\n30", "$ANSIBLE_VAULT;1.1;AES256"])
+def test_a_file_that_is_no_vault_is_left_alone(store, spec, text):
+    with open(spec.path, "w", encoding="utf-8") as handle:
+        handle.write(text)
+    with pytest.raises(StoreFault, match="cannot be opened"):
+        store.read()
 
 
 @pytest.mark.parametrize("kind", ["vault file"], indirect=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from .._errors import LibraryMissing, StoreFault
+from .._errors import StoreFault
 from .entry_file import EntryFile
+from .vault_text import decrypt, encrypt
 
 
 class VaultFile(EntryFile):
@@ -26,10 +27,9 @@ class VaultFile(EntryFile):
     def _decode(self, text: str) -> Mapping[str, str]:
         if not text.strip():
             return {}
-        vault, broken = self._vault()
         try:
-            data = json.loads(vault.decrypt(text.encode("utf-8")))
-        except (broken, ValueError):
+            data = json.loads(decrypt(text, self._password))
+        except ValueError:
             data = None
         if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
             raise StoreFault(f"{self.place} cannot be opened with the vault password that is given, or holds something else than credentials",
@@ -37,14 +37,4 @@ class VaultFile(EntryFile):
         return data
 
     def _encode(self, data: Mapping[str, str]) -> str:
-        vault, dummy = self._vault()
-        return vault.encrypt(json.dumps(dict(data), indent=2) + "\n").decode("utf-8")
-
-    def _vault(self) -> tuple:
-        # Of the whole of ansible-core, which is where a playbook runs but not on every host; only who asks for this pays for it.
-        try:
-            from ansible.errors import AnsibleError
-            from ansible.parsing.vault import VaultLib, VaultSecret
-        except ImportError:
-            raise LibraryMissing("ansible-core", f"the vault file {self.place}") from None
-        return VaultLib([("default", VaultSecret(self._password))]), AnsibleError
+        return encrypt(json.dumps(dict(data), indent=2) + "\n", self._password)
