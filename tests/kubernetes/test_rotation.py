@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lies in the configuration of a site gets another value: node by node, or with all nodes stopped. The tests share the site and follow one another."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.garage.playbook_run import Run, run_playbook
+from tests.kubernetes.site_driver import Site, is_ready
+from tools.cluster.state import Cluster
+
+PODS = ["paris-storage-0-0", "paris-storage-1-0"]
+TIMEOUT_SECONDS = 60
+
+
+class Rotating:
+    """A site that was brought up, and the values that its Secret held before the last run."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.before = self.values()
+
+    def values(self) -> dict[str, str]:
+        data = self.site.namespace.core.read_namespaced_secret("paris-garage", self.site.namespace.name).data
+        return {name: base64.b64decode(value).decode() for name, value in data.items()}
+
+    def run(self, playbook: str, *options: str) -> Run:
+        self.before = self.values()
+        return run_playbook(f"s3ops.garage.{playbook}", self.site.inventory(), *options)
+
+    def changed(self) -> set[str]:
+        now = self.values()
+        return {name for name in now if now[name] != self.before[name]}
+
+    def status(self, pod: str, path: str, token: str) -> int:
+        url = f"{self.site.namespace.admin_url(pod)}{path}"
+        return requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_SECONDS).status_code
+
+    def hidden_in(self, run: Run) -> bool:
+        """Whether no value, of before or of now, was shown."""
+        return not any(value in run.output for value in (*self.before.values(), *self.values().values()))
+
+    def settled(self) -> bool:
+        run = self.site.run()
+        assert (run.rc, run.changed) == (0, 0), run.output
+        return "2 of 2 nodes up, healthy" in run.output and all(is_ready(pod) for pod in self.site.pods().values())
+
+
+def told(run: Run) -> list[Any]:
+    """What was said of a rotation."""
+    said = [row.get("msg") for row in run.results("paris", "ansible.builtin.debug")]
+    return [message for message in said if isinstance(message, dict) and "rotated" in message]
+
+
+@pytest.fixture(scope="module")
+def rotating(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rotating]:
+    made = Site(cluster, Path(tmp_path_factory.mktemp("rotation")))
+    made.change({"storage": {"replicas": 2}, "replication": {"factor": 2}})
+    try:
+        run = made.run()
+        assert run.rc == 0, run.output
+        yield Rotating(made)
+    finally:
+        made.close()
+
+
+@pytest.mark.requirement("TD-31", "TD-40")
+def test_the_metrics_token_changes_node_by_node(rotating: Rotating) -> None:
+    with rotating.site.watch() as watch:
+        run = rotating.run("rotate_metrics_token")
+    assert run.rc == 0, run.output
+    assert (rotating.changed(), watch.replaced, watch.most_down) == ({"metrics-token"}, PODS, 1)
+    (said,) = told(run)
+    assert (said["rotated"], said["keys"]) == (True, ["metrics-token"])
+    assert "metrics-token" in said["warning"]
+    for pod in PODS:
+        assert rotating.status(pod, "/metrics", rotating.before["metrics-token"]) == 403
+        assert rotating.status(pod, "/metrics", rotating.values()["metrics-token"]) == 200
+    assert rotating.hidden_in(run)
+
+
+@pytest.mark.requirement("TD-31", "TD-40", "TD-50")
+def test_the_admin_token_changes_and_the_play_never_stands_without_one(rotating: Rotating) -> None:
+    space = rotating.site.namespace
+    address = space.core.read_namespaced_service("paris-admin", space.name).spec.cluster_ip
+    # Behind it are nodes that know the former token, and nodes that know the new one.
+    rotating.site.change({"admin": {"transport": "http", "api_url": f"http://{address}:3903"}})
+    with rotating.site.watch() as watch:
+        run = rotating.run("rotate_admin_token")
+    assert run.rc == 0, run.output
+    assert (rotating.changed(), watch.replaced, watch.most_down) == ({"admin-token"}, PODS, 1)
+    assert told(run)[0]["rotated"] is True
+    new = rotating.values()["admin-token"]
+    for pod in PODS:
+        assert rotating.status(pod, "/v2/GetClusterStatus", rotating.before["admin-token"]) == 403
+        assert rotating.status(pod, "/v2/GetClusterStatus", new) == 200
+    listed = requests.get(f"{space.admin_url(PODS[0])}/v2/ListAdminTokens", headers={"Authorization": f"Bearer {new}"}, timeout=TIMEOUT_SECONDS).json()
+    assert [token["name"] for token in listed if token["id"]] == []
+    assert rotating.site.names("Secret") == {"paris-garage"}
+    assert rotating.hidden_in(run)
+
+
+@pytest.mark.requirement("OP-005", "TD-31")
+def test_the_rpc_secret_changes_with_all_nodes_stopped_and_only_when_that_is_confirmed(rotating: Rotating) -> None:
+    uids = rotating.site.uids()
+    refused = rotating.run("rotate_rpc_secret")
+    assert refused.rc != 0
+    assert "all nodes of paris are stopped" in refused.output
+    assert "derived from the RPC secret" in refused.output
+    assert (rotating.changed(), rotating.site.uids()) == (set(), uids)
+    with rotating.site.watch() as watch:
+        run = rotating.run("rotate_rpc_secret", "-e", '{"garage_confirm_rpc_rotation": "stop all nodes of paris"}')
+    assert run.rc == 0, run.output
+    assert (rotating.changed(), watch.most_down, sorted(watch.replaced)) == ({"rpc-secret"}, 2, PODS)
+    assert told(run)[0]["keys"] == ["rpc-secret"]
+    assert rotating.hidden_in(run)
+    assert rotating.settled()
