@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from ansible_collections.s3ops.garage.plugins.module_utils._errors import Conflict, InputError, PlanError
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import Conflict, InputError, PlanError, StoreChanged
 from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
 from ansible_collections.s3ops.garage.plugins.module_utils._models.derivation import derive_key, fingerprint
 from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KeySpec
@@ -251,6 +251,20 @@ def test_a_document_has_derived_keys_and_grants_by_their_names(garage):
     assert not run_tenancy(document, Context(garage)).plan.changed
     with pytest.raises(PlanError, match=r"keys\[0\]: .*derived from another RPC secret"):
         run_tenancy({**document, "keys": [{**WANTED, "rpc_secret": OTHER}]}, Context(garage))
+
+
+@file_only
+@pytest.mark.requirement("GS-06", "MH-22")
+def test_a_document_tells_of_the_nonce_it_has_chosen_and_goes_on_with_it(garage, place):
+    document = {"keys": [{**WANTED, "store": place.option}], "max_in_flight": 1, "on_error": "stop"}
+    run_tenancy(document, Context(garage))
+    delete(garage, APP.id)
+    with pytest.raises(StoreChanged, match="another one was derived in its place") as error:
+        run_tenancy(document, Context(garage))
+    assert error.value.hint == "run this again" and living(garage) == {}
+    run_tenancy(document, Context(garage))
+    assert living(garage) == {derive_key(RPC, "default/app", note_of(place)["nonce"]).id: "app"}
+    assert not run_tenancy(document, Context(garage)).plan.changed and place.names == ["ci"]
 
 
 @pytest.mark.requirement("MH-22")
