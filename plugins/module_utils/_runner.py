@@ -74,6 +74,8 @@ class Context:
         # The token may come from a file or the environment, where AnsibleModule does not know it to be secret.
         self._module.no_log_values.update({connection.token} - {""})
         client = Client(open_transport(connection), site_role=site_role, retries=params.get("retries", 3), retry_delay=params.get("retry_delay", 1.0))
+        if (params.get("site_role"), site_role) == ("writer", "follower"):
+            client.warnings.append("site_role: writer is refused: the connection's profile (GARAGE_SITE_ROLE) says follower, which holds")
         self._clients.append(client)
         return client
 
