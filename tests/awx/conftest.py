@@ -16,8 +16,9 @@ import yaml
 
 from tests.awx.controller import Controller, Job
 from tests.awx.fake_awx import FakeAwx
+from tests.garage import conftest as nodes
 from tests.garage.ansible_run import clean_environment
-from tests.garage.conftest import MakeCluster, end_like_ctrl_c, garage_binary, make_cluster  # noqa: F401
+from tests.garage.conftest import MakeCluster
 from tests.garage.federation_driver import Federation, federation_of, posts
 from tools.check import awx as awx_environment
 from tools.testbed.nodes import Site
@@ -28,6 +29,8 @@ CLUSTER, CLUSTER_TOKEN = "lyon cluster", "token-of-the-cluster-in-lyon"
 KUBERNETES_TYPE = {"name": "OpenShift or Kubernetes API Bearer Token", "inputs": {"fields": []},
                    "injectors": {"file": {}, "env": {"K8S_AUTH_HOST": "{{ host }}", "K8S_AUTH_API_KEY": "{{ bearer_token }}"}}}
 MakeProject = Callable[..., Path]
+# The fixtures that give real nodes, for these tests as well.
+end_like_ctrl_c, garage_binary, make_cluster = nodes.end_like_ctrl_c, nodes.garage_binary, nodes.make_cluster
 
 
 @pytest.fixture(scope="session")

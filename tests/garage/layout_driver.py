@@ -19,7 +19,8 @@ WRITES = ("UpdateClusterLayout", "ApplyClusterLayout", "RevertClusterLayout", "C
 GB = 10**9
 # How long a loaded machine may take to drain an empty layout is no part of any test.
 PATIENT = {"wait": True, "wait_timeout": 300, "wait_sleep": 0.5}
-RESULT_KEYS = {"layout", "preview", "layout_writer", "site_role", "reason", "pending", "awaiting", "declared", "plan_hash", "record", "foreign_writer", "actions", "diff", "changed"}
+RESULT_KEYS = {"layout", "preview", "layout_writer", "site_role", "reason", "pending", "awaiting", "declared", "plan_hash", "record",
+               "foreign_writer", "actions", "diff", "changed"}
 _COUNTER = re.compile(r'^api_admin_request_counter\{api_endpoint="/v2/(\w+)"\} (\d+)$', re.MULTILINE)
 
 

@@ -175,7 +175,8 @@ def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, tmp_path: 
     before = site.uids()
     run = site.run()
     assert run.rc != 0
-    assert f'lacks a right in the namespace {site.namespace.name}: apiGroups: ["apps"], resources: [statefulsets], verbs: [patch]' in run.output.replace('\\"', '"')
+    lacking = f'lacks a right in the namespace {site.namespace.name}: apiGroups: ["apps"], resources: [statefulsets], verbs: [patch]'
+    assert lacking in run.output.replace('\\"', '"')
     assert site.uids() == before
 
 

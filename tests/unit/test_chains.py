@@ -61,8 +61,8 @@ def test_a_writer_whose_connection_leads_to_a_follower_writes_nothing() -> None:
 
 @pytest.mark.requirement("LW-06", "LW-43", "LW-15")
 def test_gateways_of_their_own_cannot_follow_and_cannot_write_through_a_follower() -> None:
-    gateways = {"name": "edge", "zone": "edge", "connect_to": {"site": "lyon", "rpc_secret_file": "/etc/garage/rpc"}, "gateway": {"replicas": 2, "metadata": {"size": "1Gi"}},
-                "kubernetes": {"namespace": "garage"}}
+    gateways = {"name": "edge", "zone": "edge", "connect_to": {"site": "lyon", "rpc_secret_file": "/etc/garage/rpc"},
+                "gateway": {"replicas": 2, "metadata": {"size": "1Gi"}}, "kubernetes": {"namespace": "garage"}}
     faults = site_faults({**gateways, "layout": {"site_role": "follower"}}, inventory(PARIS, LYON))
     assert any(fault.startswith("garage_site.layout.site_role: gateways that join another cluster") for fault in faults)
     hosts = inventory(PARIS, {**LYON, "replication": {"factor": 3}}, gateways)

@@ -53,9 +53,9 @@ _ODD_MOVE = st.one_of(
     st.tuples(st.just("UpdateBucket"), st.fixed_dictionaries({"id": BUCKET}), st.sampled_from(_ODD_SETTINGS)),
     st.tuples(st.just("AllowBucketKey"), st.none(), st.fixed_dictionaries({
         "bucketId": BUCKET, "accessKeyId": KEY, "permissions": st.just({"read": True})})),
-    st.tuples(st.just("CreateAdminToken"), st.none(), st.builds(lambda name, scope, date: {"name": name, "scope": scope, "expiration": date},
-                                                               st.sampled_from(_ODD_NAMES), st.sampled_from(_ODD_SCOPES),
-                                                               st.sampled_from((None, "1969-12-31T00:00:00Z")))),
+    st.tuples(st.just("CreateAdminToken"), st.none(), st.builds(
+        lambda name, scope, date: {"name": name, "scope": scope, "expiration": date},
+        st.sampled_from(_ODD_NAMES), st.sampled_from(_ODD_SCOPES), st.sampled_from((None, "1969-12-31T00:00:00Z")))),
 )
 
 

@@ -132,7 +132,8 @@ def test_a_workload_is_the_same_on_a_follower_as_on_a_writer():
                  "layout": {"site_role": role}, "remotes": [{"name": "lyon", "zone": "lyon", "peers": [f"{'f' * 64}@lyon:3901"]}]}
         found.append(normal_site(paris, {"host": {"garage_site": paris}}))
     assert [site["site_role"] for site in found] == ["writer", "follower", None]
-    assert found[0]["workload"] == found[1]["workload"] == found[2]["workload"] is not None
+    assert found[0]["workload"]
+    assert found[0]["workload"] == found[1]["workload"] == found[2]["workload"]
     assert found[0]["kubernetes"] == found[1]["kubernetes"]
     for part in ("roles/workload/tasks", "roles/workload/vars", "plugins/module_utils/_manifests"):
         for path in (ROOT / part).rglob("*.*"):

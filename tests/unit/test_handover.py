@@ -28,8 +28,8 @@ def world(paris_role: str | None = "writer", lyon_role: str | None = "follower")
     return {"host-paris": {"garage_site": {**paris, "replication": {"factor": 2}}}, "host-lyon": {"garage_site": site("lyon", "paris", role=lyon_role)}}
 
 
-def seen(layout: dict = LAYOUT, **more: Any) -> dict[str, Any]:
-    return {"reachable": True, "message": None, "layout": layout, "workload": [], **more}
+def seen(layout: dict | None = None, **more: Any) -> dict[str, Any]:
+    return {"reachable": True, "message": None, "layout": layout or LAYOUT, "workload": [], **more}
 
 
 GONE = {"reachable": False, "message": "refused", "layout": None, "workload": []}

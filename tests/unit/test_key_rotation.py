@@ -232,7 +232,7 @@ def run_until(garage, params, until, watch=None):
 def test_a_rotation_that_breaks_off_anywhere_is_finished_by_the_next_run_and_nobody_loses_access(place, again):
     def access(garage):
         # Whoever has what is in the store can do everything, and so can whoever still has the old credentials.
-        for key_id in {delivered(place)[0], old}:
+        for key_id in (delivered(place)[0], old):
             row = garage.state.keys[key_id]
             assert not row.deleted and rights(garage, key_id) == EVERYTHING
 

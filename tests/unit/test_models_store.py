@@ -162,7 +162,8 @@ def test_all_faults_are_told_at_once_and_no_secret_in_them():
 def test_equal_content_is_equal_whatever_others_put_beside_it():
     held = Entry({"a": "1"}, labels={"team": "x", "theirs": "y"}, annotations={"n": "1"}, version="7", age=3)
     assert held.satisfies(Entry({"a": "1"}, labels={"team": "x"}))
-    for other in (Entry({"a": "2"}), Entry({"a": "1", "b": "2"}), Entry({}), Entry({"a": "1"}, labels={"team": "z"}), Entry({"a": "1"}, annotations={"m": "1"})):
+    for other in (Entry({"a": "2"}), Entry({"a": "1", "b": "2"}), Entry({}), Entry({"a": "1"}, labels={"team": "z"}),
+                  Entry({"a": "1"}, annotations={"m": "1"})):
         assert not held.satisfies(other)
 
 

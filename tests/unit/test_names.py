@@ -50,7 +50,8 @@ def test_ids_of_keys(value, fits):
     assert (key_id_fault(value) is None) is fits
 
 
-@pytest.mark.parametrize(("value", "fits"), [("s" * 16, True), ("s" * 15, False), ("", False), ("s" * 16 + "\n", False), ("ö" * 16, False), ("s" * 16 + " s", False)])
+@pytest.mark.parametrize(("value", "fits"), [("s" * 16, True), ("s" * 15, False), ("", False), ("s" * 16 + "\n", False), ("ö" * 16, False),
+                                             ("s" * 16 + " s", False)])
 def test_secrets_of_keys_are_never_repeated(value, fits):
     fault = secret_key_fault(value)
     assert (fault is None) is fits

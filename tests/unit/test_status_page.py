@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from typing import Any
 
-import pytest
 from ansible_collections.s3ops.garage.plugins.filter.status_page import FilterModule
 from ansible_collections.s3ops.garage.plugins.module_utils._status.markup import escape, raw, tag
 from ansible_collections.s3ops.garage.plugins.module_utils._status.page import page

@@ -17,6 +17,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._models.store_layout 
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.entry_file import EntryFile
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.interface import put
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
+from ansible_collections.s3ops.garage.plugins.module_utils._stores.vault_file import VaultFile
 from tests.fakes.kv_api import TOKEN, KvApi
 from tests.fakes.secrets_api import SecretsApi
 
@@ -58,7 +59,7 @@ def store(spec):
 
 
 def entry(store, text, **more):
-    name = CONTENT if type(store) is EntryFile else "token"
+    name = CONTENT if isinstance(store, EntryFile) and not isinstance(store, VaultFile) else "token"
     return Entry({name: text}, **more)
 
 

@@ -33,8 +33,8 @@ class Entry:
     """What a store holds under one name: ``data`` are texts by key (a plain file has the one key CONTENT).
 
     ``cluster`` are ids of nodes of the cluster that it belongs to, empty where that was not recorded. ``ours`` tells whether this collection made
-    it. ``derivation`` is what is noted of a derived key (MH-22), no secret. ``age`` is in seconds by the clock of the store, None where it has none. ``version`` is for the store itself, which compares it before it
-    writes.
+    it. ``derivation`` is what is noted of a derived key (MH-22), no secret. ``age`` is in seconds by the clock of the store, None where it has
+    none. ``version`` is for the store itself, which compares it before it writes.
     """
 
     data: Mapping[str, str] = field(repr=False)

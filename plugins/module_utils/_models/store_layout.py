@@ -37,7 +37,8 @@ def key_data(spec: StoreSpec, key_id: str, secret: str) -> dict[str, str]:
     """The data of an entry for an access key."""
     url = _URL.fullmatch(spec.endpoint or "")
     values = {"access_key_id": key_id, "secret_access_key": secret, "endpoint": spec.endpoint,
-              "host": url["host"] + (url["port"] or "") if url else None, "scheme": url["scheme"] if url else None, "region": spec.region, "bucket": spec.bucket}
+              "host": url["host"] + (url["port"] or "") if url else None, "scheme": url["scheme"] if url else None,
+              "region": spec.region, "bucket": spec.bucket}
     named = {name: values[field] for field, name in field_names(spec).items() if values[field] is not None}
     if spec.format == "aws_credentials":
         text = "[default]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Union
 
 from .._errors import PlanError, StoreFault
 from .._models.admin_token import AdminToken, TokenDirectory
@@ -16,7 +16,7 @@ from .._models.tenancy import TenancySpec
 from .._plan import Call, Plan
 from .admin_token import TokenPlan, TokenSnapshot
 
-Found = TokenSnapshot | PlanError | StoreFault
+Found = Union[TokenSnapshot, PlanError, StoreFault]
 Decide = Callable[[TokenSnapshot], TokenPlan]
 
 

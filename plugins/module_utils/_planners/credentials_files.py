@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decide on credentials in files beside a Garage that is not on Kubernetes. Pure; of files only hashes are known. Private: not for use outside of the collection.
+"""Decide on credentials in files beside a Garage that is not on Kubernetes. Pure; of files only hashes are known.
+
+Private: not for use outside of the collection.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ def plan_files(provided: Mapping[str, str], seen: Mapping[str, Mapping[str, str 
             faults.append(f"{name}: {folder}/{name} on {', '.join(others)} holds another value than the one given, and nodes know it. Nodes with different"
                           " RPC secrets do not talk to one another: leave it out, or stop all nodes and remove the files")
         elif others and not value:
-            faults.append(f"{name}: {folder}/{name} on {', '.join(others)} holds another value than on {min(set(held) - set(others))}; all nodes of a cluster have"
-                          " the same: give the one that is in force")
+            faults.append(f"{name}: {folder}/{name} on {', '.join(others)} holds another value than on {min(set(held) - set(others))};"
+                          " all nodes of a cluster have the same: give the one that is in force")
         if not value and not held and in_use and key != METRICS:
             faults.append(f"{name}: no host has {folder}/{name}, and the nodes on {', '.join(sorted(in_use))} know the former value. None is made up in its"
                           " place: restore the file on one of them, or give the value")

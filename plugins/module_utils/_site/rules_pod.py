@@ -19,8 +19,8 @@ from .shape import entries, section
 
 CONTAINER = "garage"
 PORTS = range(3900, 3905)
-ENVIRONMENT = ("POD_NAME", "GARAGE_CONFIG_FILE", *(f"GARAGE_{name}{suffix}" for name in ("RPC_SECRET", "ADMIN_TOKEN", "METRICS_TOKEN")
-                                                  for suffix in ("", "_FILE")))
+_SECRETS = ("RPC_SECRET", "ADMIN_TOKEN", "METRICS_TOKEN")
+ENVIRONMENT = ("POD_NAME", "GARAGE_CONFIG_FILE", *(f"GARAGE_{name}{suffix}" for name in _SECRETS for suffix in ("", "_FILE")))
 METADATA_DIR = "/var/lib/garage/meta"
 FOLDERS = ("/etc/garage", METADATA_DIR, "/var/lib/garage/data")
 VOLUME = re.compile(r"config|tmp|metadata|data(-[0-9]+)?")

@@ -38,7 +38,7 @@ def word(level: str, text: str) -> Markup:
     return tag("span", {"class": f"word {level}"}, text)
 
 
-def bar(level: str, share: int) -> Markup:
+def meter(level: str, share: int) -> Markup:
     """A bar of ``share`` percent; the number is said beside it."""
     return tag("svg", {"class": "bar", "viewBox": "0 0 100 6", "preserveAspectRatio": "none", "aria-hidden": "true"},
                tag("rect", {"class": "track", "x": 0, "y": 0, "width": 100, "height": 6}),
@@ -86,7 +86,7 @@ def _disks(zone: Mapping) -> Content:
     share = percent(zone["disk_used"], zone["disk_total"])
     unknown = f", {counted(zone['disks_unknown'], 'node')} unknown" if zone["disks_unknown"] else ""
     level = "bad" if share >= 95 else "warn" if share >= 85 else "ok"
-    return [f"{share} %, {size(zone['disk_used'])} of {size(zone['disk_total'])}{unknown}", bar(level, share)]
+    return [f"{share} %, {size(zone['disk_used'])} of {size(zone['disk_total'])}{unknown}", meter(level, share)]
 
 
 def layout_part(layout: Mapping | None) -> Markup:
@@ -132,7 +132,7 @@ def _bucket_row(bucket: Mapping) -> tuple[Content, ...]:
     level = _LEVEL[bucket["level"]]
     return (bucket["name"], _of(size(bucket["bytes"]), None if bucket["max_size"] is None else size(bucket["max_size"])),
             _of(str(bucket["objects"]), None if bucket["max_objects"] is None else str(bucket["max_objects"])),
-            [word(level, f"{bucket['percent']} %"), bar(level, bucket["percent"])])
+            [word(level, f"{bucket['percent']} %"), meter(level, bucket["percent"])])
 
 
 def _of(used: str, limit: str | None) -> str:
