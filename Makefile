@@ -8,6 +8,10 @@ RUN := .venv/bin/python
 # Some of Ansible's tools call each other by name.
 TOOLS := PATH="$(CURDIR)/.venv/bin:$$PATH"
 RESULTS := .cache/results
+# Tests of one file follow one another, two files run side by side; WORKERS=0 runs all in one process, for -s and for a debugger.
+WORKERS ?= 2
+export WORKERS
+PYTEST := $(RUN) -m pytest -n $(WORKERS) --dist loadfile
 # Narrows a target: make unit ARGS="-k layout", make integration ARGS=bucket, make sanity ARGS="--test validate-modules"
 ARGS ?=
 
@@ -46,7 +50,7 @@ docs-lint: venv ## module and role pages: complete, references and markup right
 
 unit: venv ## tests that need no Garage
 	@echo "==> unit tests"
-	@$(RUN) -m pytest tests/unit --junit-xml=$(RESULTS)/unit.xml $(ARGS)
+	@$(PYTEST) tests/unit --junit-xml=$(RESULTS)/unit.xml $(ARGS)
 
 garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
 	@echo "==> Garage binary"
@@ -54,7 +58,7 @@ garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
 
 real: garage ## all other tests by pytest: on a real Garage
 	@echo "==> tests on a real Garage"
-	@$(RUN) -m pytest tests --ignore=tests/unit --ignore=tests/kubernetes --ignore=tests/awx --junit-xml=$(RESULTS)/real.xml $(ARGS)
+	@$(PYTEST) tests --ignore=tests/unit --ignore=tests/kubernetes --ignore=tests/awx --junit-xml=$(RESULTS)/real.xml $(ARGS)
 
 awx: garage ## the AWX project, by ansible-runner in what its execution environment names (with a Python of 3.12 or newer)
 	@echo "==> AWX"

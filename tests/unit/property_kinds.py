@@ -141,11 +141,6 @@ _GRANTS = st.one_of(st.just({}), *2 * [st.fixed_dictionaries(
 _OWNER = st.one_of(st.just({}), st.fixed_dictionaries({"owner": st.sampled_from(({"prefix": "b"}, {"prefix": "app"}))},
                                                       optional={"purge_keys": st.booleans(), "purge_buckets": st.booleans(),
                                                                 "purge_admin_tokens": st.booleans()}))
-# Without a store: those that are there already. How one is made and its secret kept is tried elsewhere, with a disk.
-_TOKEN_ID = st.one_of(st.fixed_dictionaries({"name": st.sampled_from(TOKENS)}), *2 * [st.fixed_dictionaries(
-    {"id": TOKEN}, optional={"name": st.sampled_from(TOKENS)})])
-_TOKENS = st.one_of(st.just({}), st.fixed_dictionaries({"admin_tokens": st.lists(_both(_TOKEN_ID, _STATE, _some(
-    scope=st.sampled_from(SCOPES), expiration=st.sampled_from(("never", *DATES)))), min_size=1, max_size=2).map(_apart)}))
 
 
 def _apart(rows: list[dict]) -> list[dict]:
@@ -158,6 +153,13 @@ def _apart(rows: list[dict]) -> list[dict]:
             kept.append(row)
         seen |= names
     return kept
+
+
+# Without a store: those that are there already. How one is made and its secret kept is tried elsewhere, with a disk.
+_TOKEN_ID = st.one_of(st.fixed_dictionaries({"name": st.sampled_from(TOKENS)}), *2 * [st.fixed_dictionaries(
+    {"id": TOKEN}, optional={"name": st.sampled_from(TOKENS)})])
+_TOKENS = st.one_of(st.just({}), st.fixed_dictionaries({"admin_tokens": st.lists(_both(_TOKEN_ID, _STATE, _some(
+    scope=st.sampled_from(SCOPES), expiration=st.sampled_from(("never", *DATES)))), min_size=1, max_size=2).map(_apart)}))
 
 
 def _converge(module: Any) -> Callable[[Client, Mapping, bool], Outcome]:

@@ -35,7 +35,7 @@ def main() -> int:
 
 def run_tests() -> int:
     report = f"--junit-xml={RESULTS / 'kubernetes.xml'}"
-    command = [sys.executable, "-m", "pytest", "tests/kubernetes", report, *sys.argv[1:]]
+    command = [sys.executable, "-m", "pytest", "-n", os.environ.get("WORKERS", "2"), "--dist", "loadfile", "tests/kubernetes", report, *sys.argv[1:]]
     return subprocess.run(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False).returncode
 
 
