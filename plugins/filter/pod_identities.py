@@ -12,7 +12,7 @@ description:
   - Puts together which node each pod is now and which it was, as the configuration of its neighbours keeps it.
 author:
   - The s3ops.garage contributors (@s3ops)
-positional: config_maps, seen, host
+positional: config_maps, seen, host, pods
 options:
   _input:
     description:
@@ -36,12 +36,20 @@ options:
       - What comes behind the name of a pod in its address.
     type: str
     required: true
+  pods:
+    description:
+      - Names of the pods that belong to the site. What is kept of any other is forgotten.
+    type: list
+    elements: str
+    required: true
 """
 
 EXAMPLES = r"""
 - name: Show the nodes of a site, those that are down as well
   ansible.builtin.debug:
-    msg: "{{ ('paris' | s3ops.garage.pod_identities(maps.resources, [], 'paris-nodes.garage.svc.cluster.local')).ids }}"
+    msg: "{{ ('paris' | s3ops.garage.pod_identities(maps.resources, [], host, ['paris-storage-0-0'])).ids }}"
+  vars:
+    host: paris-nodes.garage.svc.cluster.local
 """
 
 RETURN = r"""

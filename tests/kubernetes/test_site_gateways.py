@@ -114,3 +114,5 @@ def test_a_node_goes_when_the_layout_needs_it_no_more(sites: Sites) -> None:
     deleted = sites.paris.run("-e", "garage_delete_claims=true")
     assert deleted.rc == 0, deleted.output
     assert "metadata-paris-gateway-0-0" not in sites.paris.claims()
+    again = sites.paris.run()
+    assert (again.rc, again.changed) == (0, 0), again.output

@@ -8,6 +8,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._planners.identities 
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = "paris-nodes.garage.svc.cluster.local"
+PODS = [f"paris-storage-{number}-0" for number in range(3)]
 
 
 def config(*peers: str) -> dict:
@@ -16,21 +17,28 @@ def config(*peers: str) -> dict:
 
 
 def test_nothing_is_known_of_a_new_site() -> None:
-    assert identities("paris", [], [], HOST) == {"ids": {}, "kept": {}, "replaced": [], "peers": []}
+    assert identities("paris", [], [], HOST, PODS) == {"ids": {}, "kept": {}, "replaced": [], "peers": []}
 
 
 def test_a_node_that_is_down_is_known_by_what_its_neighbours_keep() -> None:
     maps = [config(), config(f"{A}@paris-storage-0-0.{HOST}:3901", f"{B}@paris-storage-1-0.{HOST}:3901")]
-    found = identities("paris", maps, [{"pod": "paris-storage-1-0", "id": None}, {"pod": "paris-storage-2-0", "id": C}], HOST)
+    found = identities("paris", maps, [{"pod": "paris-storage-1-0", "id": None}, {"pod": "paris-storage-2-0", "id": C}], HOST, PODS)
     assert found["ids"] == {"paris-storage-0-0": A, "paris-storage-1-0": B, "paris-storage-2-0": C}
     assert found["replaced"] == []
     assert found["peers"][0] == f"{A}@paris-storage-0-0.{HOST}:3901"
 
 
 def test_a_pod_that_is_another_node_than_it_was() -> None:
-    found = identities("paris", [config(f"{A}@paris-storage-0-0.{HOST}:3901")], [{"pod": "paris-storage-0-0", "id": B}], HOST)
+    found = identities("paris", [config(f"{A}@paris-storage-0-0.{HOST}:3901")], [{"pod": "paris-storage-0-0", "id": B}], HOST, PODS)
     assert (found["replaced"], found["ids"], found["kept"]) == (["paris-storage-0-0"], {"paris-storage-0-0": B}, {"paris-storage-0-0": A})
 
 
 def test_peers_at_other_sites_are_none_of_our_pods() -> None:
-    assert identities("paris", [config(f"{A}@lyon-storage-0-0.lyon-nodes.x:3901", f"{B}@10.0.0.1:3901"), {"data": None}], [], HOST)["ids"] == {}
+    assert identities("paris", [config(f"{A}@lyon-storage-0-0.lyon-nodes.x:3901", f"{B}@10.0.0.1:3901"), {"data": None}], [], HOST, PODS)["ids"] == {}
+
+
+def test_a_pod_that_is_no_longer_of_the_site_is_forgotten() -> None:
+    maps = [config(f"{A}@paris-storage-0-0.{HOST}:3901", f"{B}@paris-gateway-0-0.{HOST}:3901")]
+    found = identities("paris", maps, [], HOST, PODS)
+    assert found["ids"] == {"paris-storage-0-0": A}
+    assert found["ids"] != found["kept"]

@@ -13,22 +13,24 @@ from typing import Any
 RPC_PORT = 3901
 
 
-def identities(site: str, config_maps: Iterable[Mapping], seen: Iterable[Mapping], host: str) -> dict[str, Any]:
+def identities(site: str, config_maps: Iterable[Mapping], seen: Iterable[Mapping], host: str, pods: Iterable[str]) -> dict[str, Any]:
     """What is known of the nodes in the pods of a site.
 
     ``config_maps`` are the live ones of the site: each names the nodes of the site to its own as peers, and so keeps which pod was which node.
-    ``seen`` are ``nodes`` of the module kubernetes_node_info. ``host`` is what comes behind the name of a pod in its address.
+    ``seen`` are ``nodes`` of the module kubernetes_node_info. ``host`` is what comes behind the name of a pod in its address. ``pods`` are the names of
+    those that belong to the site; what is kept of any other is forgotten.
 
     The result: ``ids`` (id by pod, as seen, else as kept), ``kept`` (by pod), ``replaced`` (pods that are another node than they were), ``peers``
     (``id@host:port`` of all).
     """
     kept = _kept(site, config_maps)
     now = {row["pod"]: row["id"] for row in seen if row.get("id")}
-    ids = dict(sorted({**kept, **now}.items()))
+    own = set(pods)
+    ids = {pod: node for pod, node in sorted({**kept, **now}.items()) if pod in own}
     return {
         "ids": ids,
         "kept": kept,
-        "replaced": sorted(pod for pod, node in now.items() if kept.get(pod, node) != node),
+        "replaced": [pod for pod, node in ids.items() if kept.get(pod, node) != node],
         "peers": [f"{node}@{pod}.{host}:{RPC_PORT}" for pod, node in ids.items()],
     }
 
