@@ -227,6 +227,8 @@ def test_interrupted_test_run_stops_its_nodes(number: signal.Signals, garage_bin
         env=os.environ | {"GARAGE_BIN": str(garage_binary)},
         stdout=subprocess.PIPE,
         text=True,
+        # A run in the background of a shell ignores Ctrl-C, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as run:
         assert run.stdout
         line = next(line for line in run.stdout if line.startswith("["))

@@ -104,6 +104,8 @@ def test_a_start_that_is_cut_off_leaves_nothing(home: Path, number: signal.Signa
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # A run in the background of a shell ignores Ctrl-C, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # Not at its beginning, when there is nothing to leave yet.
     wait_until("the node's first process", lambda: _not_begun(home), LIMIT_SECONDS)
