@@ -19,6 +19,8 @@ from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import PLAYBOOK, Site
 from tools.cluster.state import Cluster
 
+pytestmark = pytest.mark.long
+
 
 class Sites:
     """paris writes the layout, lyon follows. They share the RPC secret, and reach each other's Admin API by the address of its Service."""

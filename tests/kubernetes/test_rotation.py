@@ -16,6 +16,7 @@ from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import Site, is_ready
 from tools.cluster.state import Cluster
 
+pytestmark = pytest.mark.long
 PODS = ["paris-storage-0-0", "paris-storage-1-0"]
 TIMEOUT_SECONDS = 60
 

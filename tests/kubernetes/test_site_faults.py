@@ -22,6 +22,7 @@ from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
 from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
+pytestmark = pytest.mark.long
 OUTAGE_SECONDS = 6
 
 

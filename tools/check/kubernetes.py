@@ -36,6 +36,9 @@ def main() -> int:
 def run_tests() -> int:
     report = f"--junit-xml={RESULTS / 'kubernetes.xml'}"
     command = [sys.executable, "-m", "pytest", "-n", os.environ.get("WORKERS", "2"), "--dist", "loadfile", "tests/kubernetes", report, *sys.argv[1:]]
+    if "-m" not in sys.argv[1:]:
+        print("==> the stories marked long are left to `make kubernetes-long`", flush=True)
+        command += ["-m", "not long"]
     return subprocess.run(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False).returncode
 
 
