@@ -92,18 +92,21 @@ def test_two_plays_at_once_agree_on_one_site(site: Site, tmp_path: Path) -> None
 
 @pytest.mark.requirement("OP-120")
 def test_an_api_server_that_is_away_for_a_while(site: Site) -> None:
+    interrupted = threading.Event()
+
     def interrupt() -> None:
-        site.proxy.wait_for("GET .*/statefulsets$", POD_TIMEOUT)
-        site.proxy.take()
-        site.proxy.wait_for("GET .*/pods$", POD_TIMEOUT)
+        site.proxy.wait_for("PATCH .*/statefulsets/paris-storage-2$", POD_TIMEOUT)
         with site.proxy.outage():
             time.sleep(OUTAGE_SECONDS)
+        interrupted.set()
 
     interruption = threading.Thread(target=interrupt, daemon=True)
     interruption.start()
     run = site.run()
     interruption.join()
+    assert interrupted.is_set()
     assert run.rc == 0, run.output
+    assert "FAILED - RETRYING: [paris]: Wait for the pods" in run.output
     assert "3 of 3 nodes up, healthy" in run.output
 
 
