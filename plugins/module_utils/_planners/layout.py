@@ -99,7 +99,8 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
         _refuse(spec, live, after, target)
     shown = after if spec.apply and target else replace(layout, staged=dict(target.roles), staged_redundancy=target.redundancy)
     return LayoutPlan(SUBJECT, before=layout.to_diff(), after=shown.to_diff(), calls=calls,
-                      notes=tuple(warnings_about(spec, after)) if target else (), predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after),
+                      notes=tuple(warnings_about(spec, after)) if target else (),
+                      predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after),
                       declared=lines)
 
 
