@@ -64,7 +64,7 @@ def plan_key(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
     after, body = _settings(spec, key, live.now)
     calls = (_update(spec, key.id, body),) if body else ()
     calls += settle_calls(spec, live.store, key, live.own) + removal_calls(spec, live.replaced, live.over)
-    return KeyPlan(spec.label, before=_before(spec, live), after=_result(spec, after), calls=calls, rotated=key is live.rotating)
+    return KeyPlan(subject=spec.label, before=_before(spec, live), after=_result(spec, after), calls=calls, rotated=key is live.rotating)
 
 
 def _plan_absent(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
@@ -75,7 +75,7 @@ def _plan_absent(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
     calls = [Call("DeleteKey", f"delete {spec.label}", query={"id": key.id})] if key else []
     calls += [Call("DeleteKey", f"delete {other.name} ({other.id})", query={"id": other.id}) for other in live.own if other is not key]
     stored, notes = delete_calls(spec, live.store, live.own)
-    return KeyPlan(spec.label, before=_result(replace(spec, show_secret=False), key) if key else None, calls=(*calls, *stored), notes=notes)
+    return KeyPlan(subject=spec.label, before=_result(replace(spec, show_secret=False), key) if key else None, calls=(*calls, *stored), notes=notes)
 
 
 def _plan_new(spec: KeySpec, live: KeySnapshot) -> KeyPlan:
@@ -148,7 +148,7 @@ def _plan_rotation(spec: KeySpec, live: KeySnapshot, old: Key) -> KeyPlan:
         calls.append(put_call(spec, live.store, target, live.own))
     calls += swap_calls(spec, old, target, settings, live.now)
     notes = (f"{spec.label}: {old.id} is replaced; whoever uses it needs the credentials of the new key before it goes",)
-    return KeyPlan(spec.label, before=_before(spec, live), after=_result(spec, after), calls=tuple(calls), notes=notes, rotated=True)
+    return KeyPlan(subject=spec.label, before=_before(spec, live), after=_result(spec, after), calls=tuple(calls), notes=notes, rotated=True)
 
 
 def _stored(spec: KeySpec, live: KeySnapshot, key_id: Ref) -> tuple[Call, ...]:

@@ -72,7 +72,7 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
     declared = _declared(spec, live)
     wanted = _wanted(spec, declared, layout)
     lines = tuple(_line(id, role, layout) for id, role in sorted(declared.items()) if role or id in layout.roles)
-    nothing = LayoutPlan(SUBJECT, before=layout.to_diff(), after=layout.to_diff(), predicted=layout.to_result(),
+    nothing = LayoutPlan(subject=SUBJECT, before=layout.to_diff(), after=layout.to_diff(), predicted=layout.to_result(),
                          approval=PlanHash.of(layout, layout), declared=lines)
     if spec.follower:
         return replace(nothing, awaiting=awaiting(spec, wanted, layout), approval=None)
@@ -98,7 +98,7 @@ def plan_layout(spec: LayoutSpec, live: LayoutSnapshot) -> LayoutPlan:
     if target:
         _refuse(spec, live, after, target)
     shown = after if spec.apply and target else replace(layout, staged=dict(target.roles), staged_redundancy=target.redundancy)
-    return LayoutPlan(SUBJECT, before=layout.to_diff(), after=shown.to_diff(), calls=calls,
+    return LayoutPlan(subject=SUBJECT, before=layout.to_diff(), after=shown.to_diff(), calls=calls,
                       notes=tuple(warnings_about(spec, after)) if target else (),
                       predicted=shown.to_result(), undo=None if base.has_staged else UNDO, approval=PlanHash.of(layout, after),
                       declared=lines)
