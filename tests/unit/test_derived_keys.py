@@ -16,8 +16,6 @@ from ansible_collections.s3ops.garage.plugins.module_utils._models.key import Ke
 from ansible_collections.s3ops.garage.plugins.module_utils._models.tenancy import TenancySpec
 from ansible_collections.s3ops.garage.plugins.module_utils._tenancy_job import run_tenancy
 from tests.fakes.garage import FakeGarage
-from tests.fakes.kv_api import KvApi
-from tests.fakes.secrets_api import SecretsApi
 from tests.unit.store_places import Place, cut_off
 from tests.unit.token_runs import Context, Power
 
@@ -30,18 +28,6 @@ WANTED = {"derive": "default/app", "rpc_secret": RPC}
 @pytest.fixture
 def garage():
     return FakeGarage()
-
-
-@pytest.fixture
-def secrets():
-    with SecretsApi() as api:
-        yield api
-
-
-@pytest.fixture
-def kv():
-    with KvApi() as api:
-        yield api
 
 
 @pytest.fixture(params=["file", "Secret", "vault file", "KV engine"])

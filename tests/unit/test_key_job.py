@@ -14,8 +14,6 @@ import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError, InputError, PlanError, StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
 from tests.fakes.garage import FakeGarage, Fault
-from tests.fakes.kv_api import KvApi
-from tests.fakes.secrets_api import SecretsApi
 from tests.unit.store_places import Place, cut_off
 from tests.unit.token_runs import Context, Power
 
@@ -26,18 +24,6 @@ S3 = {"endpoint": "https://s3.example.org", "region": "garage", "bucket": "media
 @pytest.fixture
 def garage():
     return FakeGarage()
-
-
-@pytest.fixture
-def secrets():
-    with SecretsApi() as api:
-        yield api
-
-
-@pytest.fixture
-def kv():
-    with KvApi() as api:
-        yield api
 
 
 @pytest.fixture(params=KINDS)

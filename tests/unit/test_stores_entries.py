@@ -24,18 +24,6 @@ from tests.fakes.secrets_api import SecretsApi
 KINDS = ["file", "vault file", "Secret", "KV engine"]
 
 
-@pytest.fixture
-def secrets():
-    with SecretsApi() as api:
-        yield api
-
-
-@pytest.fixture
-def kv():
-    with KvApi() as api:
-        yield api
-
-
 @pytest.fixture(params=KINDS)
 def kind(request):
     return request.param

@@ -13,8 +13,6 @@ from ansible_collections.s3ops.garage.plugins.module_utils import _note_job, _to
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, PlanError, StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
 from tests.fakes.garage import FakeGarage
-from tests.fakes.kv_api import KvApi
-from tests.fakes.secrets_api import SecretsApi
 from tests.unit.store_places import Place, cut_off
 from tests.unit.token_runs import SCOPE, Context, Power, run, tokens
 
@@ -29,18 +27,6 @@ def impatient(monkeypatch):
 @pytest.fixture
 def garage():
     return FakeGarage()
-
-
-@pytest.fixture
-def secrets():
-    with SecretsApi() as api:
-        yield api
-
-
-@pytest.fixture
-def kv():
-    with KvApi() as api:
-        yield api
 
 
 @pytest.fixture(params=KINDS)
