@@ -18,7 +18,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._stores.entry_file im
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.interface import put
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.vault_file import VaultFile
-from tests.fakes.kv_api import TOKEN, KvApi
+from tests.fakes.kv_api import TOKEN
 from tests.fakes.secrets_api import SecretsApi
 
 KINDS = ["file", "vault file", "Secret", "KV engine"]
