@@ -139,6 +139,8 @@ def test_from_published_nodes_to_a_writer_that_is_lost_and_returns(federation: F
 
     # The old writer comes back as a follower.
     paris.nodes[0].start()
+    # It tells the layout of before its absence until another node has told it the new one.
+    wait_until("the new layout to reach paris", lambda: disagreement([paris.nodes[0], lyon.nodes[0]]), limit=120)
     back = federation.run("--limit", "paris", files=files)
     assert succeeded(back)
     assert writes(federation) == NOTHING
