@@ -149,6 +149,14 @@ def test_all_else_goes_on_at_a_follower(sites: Sites) -> None:
         assert not sites.follower(module, options)["changed"]
 
 
+def test_a_follower_with_nothing_to_do_costs_a_handful_of_reads(sites: Sites) -> None:
+    sites.federation.forget()
+    result = sites.federation.module("lyon", "layout", {"roles": sites.declared}, "follower")
+    assert (result["changed"], result["pending"]) == (False, False)
+    passed = sites.federation.take("lyon")
+    assert sorted(request.endpoint for request in passed) == ["GetClusterLayout", "GetClusterLayoutHistory", "GetClusterStatus"]
+
+
 def hundred(sites: Sites) -> list[tuple[str, Options, bool]]:
     """A hundred runs over every module that could write the layout, and those around it, in check mode and for real."""
     runs: list[tuple[str, Options]] = [("layout", options(sites)) for options, *dummy in MATRIX.values()]

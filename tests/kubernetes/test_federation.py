@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from tests.garage.playbook_run import Run, run_playbook
-from tests.kubernetes.site_driver import PLAYBOOK, Site
+from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
 from tools.cluster.state import Cluster
+from tools.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -99,3 +100,18 @@ def test_a_follower_that_shrinks_keeps_the_pod_until_the_writer_has_taken_its_ro
     assert sorted(role["zone"] for role in result["layout"]["roles"]) == ["lyon", "paris", "paris"]
     # Whatever of the site is still there is what was there before: nothing was made anew.
     assert sites.lyon.uids().items() <= before.items()
+
+    # Once the node has drained, a run of the follower alone takes its workload away, and keeps its volumes.
+    claims = set(sites.lyon.claims())
+
+    def kept_still() -> str | None:
+        follower(sites.run("--limit", "lyon"))
+        return ", ".join(set(sites.lyon.pods()) - {"lyon-storage-0-0"}) or None
+
+    wait_until("the node to drain and its pod to go", kept_still, POD_TIMEOUT)
+    assert sites.lyon.uids() == {name: uid for name, uid in before.items() if name != kept}
+    assert sites.lyon.names("StatefulSet") == {"lyon-storage-0"}
+    assert set(sites.lyon.claims()) == claims
+    again = sites.run("--limit", "lyon")
+    assert follower(again)["awaiting"]["reason"] == "nothing_pending"
+    assert again.stats["lyon"]["changed"] == 0
