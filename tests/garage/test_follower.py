@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.s3ops.garage.plugins.module_utils._transport import HttpTransport
 from tests.garage.conftest import MakeCluster
 from tests.garage.federation_driver import Federation, federation_of, layout_writes, posts
 from tests.garage.layout_driver import GB, PATIENT, settle
@@ -195,6 +196,20 @@ def test_a_task_that_calls_itself_writer_on_a_followers_profile_is_refused(sites
         assert "site_role: writer is refused" in str(result["warnings"])
     finally:
         sites.writer("layout_recovery", {"action": "revert"})
+
+
+@pytest.mark.requirement("LW-50", "LW-23")
+def test_the_writer_sends_the_same_with_the_word_and_without(sites: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, sent = HttpTransport.send, []
+    monkeypatch.setattr(HttpTransport, "send", lambda self, *request: (sent.append(request), send(self, *request))[1])
+    for site_role in ("writer", None):
+        for module, options in (("layout", {"roles": [line(sites.lyon[2], capacity="1GB")], "apply": False}),
+                                ("layout_recovery", {"action": "revert"}), ("layout", {"roles": sites.declared, "preview": True})):
+            result = sites.federation.module("paris", module, options, site_role)
+            assert not result.get("failed"), result
+    half = len(sent) // 2
+    assert sent[:half] == sent[half:]
+    assert {"UpdateClusterLayout", "RevertClusterLayout"} <= {label for *_rest, label in sent}
 
 
 @pytest.mark.requirement("LW-25", "LW-46", "LW-51", "FC-020")
