@@ -120,7 +120,8 @@ options:
     default: false
   require_settled:
     description:
-      - Whether to refuse to apply a change while nodes still drain an older version.
+      - Whether to refuse to apply a change while nodes still drain an older version, and to take the role of a storage node that is up
+        while another one that keeps its role is down.
     type: bool
     default: true
   fail_when_awaiting:

@@ -17,7 +17,7 @@ class MakeCluster(Protocol):
     def __call__(self, *sites: Site, replication_factor: int) -> Cluster: ...
 
 
-@pytest.mark.requirement("FC-095", "FC-098", "GS-18", "LW-27")
+@pytest.mark.requirement("FC-095", "FC-098", "GS-18", "LW-27", "OP-016")
 def test_each_operation_names_the_dead_node_and_the_layout_goes_on_without_it(make_cluster: MakeCluster) -> None:
     cluster = make_cluster(Site("paris", "paris", 3), replication_factor=2)
     cluster.make_ready()
@@ -48,6 +48,10 @@ def test_each_operation_names_the_dead_node_and_the_layout_goes_on_without_it(ma
     assert (alone["rc"], alone["error"]["kind"], alone["changed"]) == (2, "node_errors", False)
     setting = run("worker_setting", {"resync_worker_count": 2, "tolerate_node_errors": True})
     assert (setting["rc"], setting["changed"], [entry["id"] for entry in setting["nodes"]]) == (0, True, living)
+
+    drain = run("layout", {"roles": [{"node": second.node_id, "state": "absent"}]})
+    assert (drain["rc"], drain["changed"]) == (2, False)
+    assert f"node {second.node_id[:16]} would give up what it stores while {dead.node_id[:16]} is down" in drain["msg"]
 
     # A version that the dead node never acknowledges.
     first.admin.post("UpdateClusterLayout", {"roles": [{"id": dead.node_id, "remove": True},

@@ -206,6 +206,26 @@ def test_nodes_never_seen_are_refused():
     assert plan_layout(declared(absent(GHOST)), gone).calls
 
 
+ONE_DOWN = tuple(Node(id, f"host-{id[0]}", up=id != C) for id in (A, B, C, D))
+
+
+@pytest.mark.requirement("OP-016")
+@pytest.mark.parametrize("leaving", [absent(B), gateway(B)], ids=["removed", "made a gateway"])
+def test_no_node_gives_up_what_it_stores_while_another_is_down(leaving):
+    snapshot = live(*THREE, nodes=ONE_DOWN)
+    assert f"node {B[:16]} would give up what it stores while {C[:16]} is down" in refusal(declared(leaving), snapshot)
+    assert f"while {C[:16]} is down" in refusal(declared(leaving, storage(C, "lyon", 20_000)), snapshot)
+    for allowed in (declared(leaving, require_settled=False), declared(leaving, apply=False)):
+        assert plan_layout(allowed, snapshot).calls
+
+
+@pytest.mark.requirement("OP-016")
+@pytest.mark.parametrize("spec", [declared(absent(C)), declared(absent(B), absent(C)), declared(storage(D, "nice")), declared(storage(B, "paris", 20_000))],
+                         ids=["the one that is down", "both", "another joins", "another capacity"])
+def test_what_gives_up_nothing_in_reach_goes_on_while_a_node_is_down(spec):
+    assert plan_layout(spec, live(*THREE, nodes=ONE_DOWN)).calls
+
+
 @pytest.mark.requirement("OP-110")
 def test_no_change_is_applied_while_nodes_drain():
     text = refusal(declared(storage(D)), live(*THREE, history=DRAINING))

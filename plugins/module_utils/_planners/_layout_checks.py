@@ -48,6 +48,16 @@ def unseen_faults(roles: Mapping[str, Role | None], nodes: Collection[Node], lay
             for id in unseen]
 
 
+def drain_faults(roles: Mapping[str, Role | None], nodes: Collection[Node], layout: Layout) -> list[str]:
+    """Nodes that are up and would give up what they store while a storage node that keeps its role is down (OP-016): of some blocks the only copy in
+    reach may be on them. A site that is lost as a whole can be taken out, since its nodes are down themselves."""
+    up = {node.id for node in nodes if node.up}
+    storing = {role.id for role in layout.storage}
+    keeping = {role.id for role in {**layout.roles, **roles}.values() if role and role.capacity is not None}
+    missed = ", ".join(id[:16] for id in sorted((storing & keeping) - up))
+    return [f"node {id[:16]} would give up what it stores while {missed} is down" for id in sorted(storing - keeping) if id in up and missed]
+
+
 def warnings_about(spec: LayoutSpec, after: Layout) -> list[str]:
     """What is allowed but seldom meant."""
     notes = []

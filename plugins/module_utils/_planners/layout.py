@@ -18,7 +18,7 @@ from .._models.layout import History, Layout, LayoutSpec, Role, RoleSpec, redund
 from .._models.layout_record import lost
 from .._models.plan_hash import PlanHash, layout_digest, moves_digest
 from .._plan import Awaiting, Call, Plan
-from ._layout_checks import constraint_faults, unseen_faults, warnings_about
+from ._layout_checks import constraint_faults, drain_faults, unseen_faults, warnings_about
 from ._node_selector import resolve_nodes
 
 STAGE, APPLY = "UpdateClusterLayout", "ApplyClusterLayout"
@@ -242,6 +242,10 @@ def _refuse(spec: LayoutSpec, live: LayoutSnapshot, after: Layout, target: Chang
     faults += [] if spec.allow_unseen else unseen_faults(target.roles, live.nodes, live.layout)
     if faults:
         raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied")
+    faults = drain_faults(target.roles, live.nodes, live.layout) if spec.apply and spec.require_settled else []
+    if faults:
+        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; it may hold the only copy in reach; nothing was applied", hint="bring the missing node back, or"
+                        " take its role away first; require_settled: false overrides this")
     if spec.apply and spec.require_settled and live.history and not live.history.settled:
         raise PlanError(f"{SUBJECT}: version {', '.join(map(str, live.history.draining))} is still draining"
                         f"{_lagging(live.history)}; another change now would pile up", hint="wait (wait: true), or see s3ops.garage.layout_info; a"
