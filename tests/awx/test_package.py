@@ -21,7 +21,8 @@ from tools.testbed.nodes import Site
 OWN = Path("ansible_collections", "s3ops", "garage")
 # What runs; all else in the package is to be read.
 RUNS = {"meta", "playbooks", "plugins", "roles"}
-READ = {"CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "FILES.json", "LICENSE", "MANIFEST.json", "README.md", "SECURITY.md", "changelogs", "docs", "examples"}
+READ = {"CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "FILES.json", "LICENSE", "LICENSES", "MANIFEST.json", "README.md", "REUSE.toml", "SECURITY.md",
+        "changelogs", "docs", "examples"}
 
 
 def test_the_package_holds_what_a_user_needs_and_no_more(collections: Path) -> None:
