@@ -17,7 +17,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint unit garage real awx integration kubernetes cluster cluster-stop kubernetes-long importer sanity test-matrix newest bench status-picture trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint docs unit garage real awx integration kubernetes cluster cluster-stop kubernetes-long importer sanity test-matrix newest bench status-picture trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -44,9 +44,14 @@ lint: venv ## ansible-lint with the production profile, changelog fragments
 	@echo "==> antsibull-changelog lint"
 	@$(TOOLS) antsibull-changelog lint
 
-docs-lint: venv ## module and role pages: complete, references and markup right
+docs-lint: venv ## module and role pages: complete, references and markup right; the site can be built
 	@echo "==> documentation pages"
 	@$(RUN) -m tools.check.docs
+	@$(MAKE) docs
+
+docs: venv ## the documentation site, into .cache/docs/html
+	@echo "==> documentation site"
+	@$(RUN) -m tools.check.site
 
 unit: venv ## tests that need no Garage
 	@echo "==> unit tests"

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Build the documentation site from the guides and from every plugin's and role's own documentation; a warning is an error."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.check.paths import ROOT, VENV, environment
+
+FOLDER = ROOT / ".cache" / "docs"
+HTML = FOLDER / "html"
+
+
+def main() -> int:
+    source = FOLDER / "source"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", source, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    reference = source / "reference"
+    reference.mkdir(mode=0o755)
+    built = run("antsibull-docs", "collection", "--use-current", "--squash-hierarchy", "--fail-on-error", "--dest-dir", str(reference), "s3ops.garage")
+    built = built or run("sphinx-build", "-q", "-W", "--keep-going", "-c", str(ROOT / "docs"), "-d", str(FOLDER / "doctrees"), str(source), str(HTML))
+    if built == 0:
+        print(f"The site is in {HTML.relative_to(ROOT)}: open {HTML / 'index.html'} in a browser")
+    return built
+
+
+def run(name: str, *arguments: str) -> int:
+    return subprocess.run([str(VENV / "bin" / name), *arguments], cwd=ROOT, env=environment(), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
