@@ -39,6 +39,12 @@ _CONSTRAINT = re.compile(r"replication factor|positive capacity|zone.?redundancy
 _BY_STATUS: dict[int, type[ApiError]] = {400: Invalid, 401: Denied, 403: Denied, 404: NotFound, 409: Conflict,
                                          502: Unavailable, 503: Unavailable, 504: Unavailable}
 _HINTS = {
+    NotFound: "see whether it was deleted meanwhile, then run this again",
+    Conflict: "choose another name, or remove what has this one",
+    Invalid: "correct what the server names",
+    Constraint: "change the roles, their capacities or zone_redundancy so that this rule of the layout holds",
+    StaleVersion: "another layout was applied meanwhile: run this again",
+    ServerFault: "see the log of the node at api_url",
     LayoutNotReady: "apply a first cluster layout (s3ops.garage.layout), then run this again",
     Unavailable: "see s3ops.garage.cluster_info for the nodes that are down; run this again when the quorum is back",
 }

@@ -165,7 +165,7 @@ class Run:
         """A call that refers to something a failed call was to make cannot be sent."""
         missing = sorted({ref.name for ref in refs_in([call.query, call.body]) if ref.name not in self.answers})
         if missing:
-            raise PlanError(f"{call.why}: not tried, because {', '.join(missing)} could not be made")
+            raise PlanError(f"{call.why}: not tried, because {', '.join(missing)} could not be made", hint="mend what could not be made, then run this again")
 
     def _undo(self, error: ApiError, undo: Call) -> None:
         try:

@@ -57,7 +57,7 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
     answer = _preview(client, outcome, params["preview"])
     preview = preview_result(answer) if answer else None
     if check and preview and preview["error"]:
-        raise PlanError(f"the server cannot compute this layout: {preview['error']}")
+        raise PlanError(f"the server cannot compute this layout: {preview['error']}", hint="change the roles, their capacities or zone_redundancy until it can")
     refuse_when_awaiting(outcome.plan, params)
     foreign = run.foreign(record)
     if note := moved_note(foreign):

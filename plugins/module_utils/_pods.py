@@ -39,6 +39,7 @@ except ImportError:
 STDIN, STDOUT, STDERR, STATUS, CLOSE = 0, 1, 2, 3, 255  # channels of the sub-protocol
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
 _CONNECT_TIMEOUT = 10.0  # seconds
+_SEE = "see kubernetes.kubeconfig and kubernetes.context, and whether the pod runs"
 _AFTER_STATUS = 5.0  # seconds; nothing comes after the status but the end of the connection
 _NOT_STARTED = re.compile(r"container not found|error dialing backend|unable to upgrade connection", re.I)
 _NO_PROGRAM = re.compile(r"no such file or directory|executable file not found|permission denied", re.I)
@@ -176,7 +177,7 @@ class Pods:
                 streams[channel] += data
                 if sum(map(len, streams.values())) > self.max_answer:
                     raise NotAdminApi(f"{label} at {self.connection.place}: the answer is larger than {self.max_answer} bytes and was given up",
-                                      endpoint=label)
+                                      hint="see what garage_path runs in the container", endpoint=label)
         except websocket.WebSocketTimeoutException:
             if not streams[STATUS]:
                 raise self._failure(label, f"no answer within {self.connection.timeout:g} s", sent=True, hint="a longer `timeout` may help; a hung"
@@ -250,7 +251,7 @@ class Pods:
             return self._failure(label, f"the Kubernetes API forbids it: {text}", sent=False, kind=SetupError, hint=_missing_right(text))
         return self._failure(label, f"the Kubernetes API answers {status}: {text}", sent=False)
 
-    def _failure(self, label: str, reason: str, sent: bool, hint: str | None = None, kind: type[TransportError] = TransportError) -> TransportError:
+    def _failure(self, label: str, reason: str, sent: bool, hint: str = _SEE, kind: type[TransportError] = TransportError) -> TransportError:
         return kind(f"{label} at {self.connection.place}: {reason}", hint=hint, sent=sent, endpoint=label)
 
 

@@ -26,6 +26,7 @@ else:
 
 HIDDEN = "********"
 _CONNECT_TIMEOUT = 10.0  # seconds; an address that does not answer must not cost the whole `timeout`
+_SEE = "see api_url, and whether a Garage node runs there and can be reached from the host where this runs"
 _CREDENTIALS = re.compile(r"[^/@\s'\"]*@")
 # What TLS libraries say before the first byte of a request has left, and what to do; none of it passes by waiting.
 _TLS_SETUP = (
@@ -116,7 +117,7 @@ class HttpTransport:
             raise self._failure(label, _reason(error), sent=not _never_connected(error)) from None
         except (requests.exceptions.RequestException, OSError, ValueError) as error:
             # OSError: a CA or client certificate file that does not exist; ValueError: an address no client can use.
-            raise self._failure(label, str(error), sent=False, kind=SetupError) from None
+            raise self._failure(label, str(error), sent=False, kind=SetupError, hint="see api_url, ca_path, client_cert and client_key") from None
 
     def _text(self, answer: Any, label: str) -> str:
         """The body, which is UTF-8 whatever its header says. Whatever fails here, the request was seen."""
@@ -153,7 +154,7 @@ class HttpTransport:
         # A server cuts, or refuses a client certificate, after the request has begun to leave.
         return self._failure(label, f"TLS failed: {text}", sent=True, hint="see whether the server wants a client certificate (client_cert)")
 
-    def _failure(self, label: str, reason: str, sent: bool, hint: str | None = None, kind: type[TransportError] = TransportError) -> TransportError:
+    def _failure(self, label: str, reason: str, sent: bool, hint: str = _SEE, kind: type[TransportError] = TransportError) -> TransportError:
         return kind(f"{label} at {self.url}: {self._clean(reason)}", hint=hint, sent=sent, endpoint=label)
 
     def _clean(self, text: str) -> str:

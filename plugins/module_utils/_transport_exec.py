@@ -125,7 +125,8 @@ class ExecTransport:
             return NotAdminApi(f"{where}this Garage has no json-api: {last}", hint="this collection needs Garage 2.0.0 or newer", endpoint=label)
         if _SETUP.search(text):
             return SetupError(f"{where}{last}", hint="see config_path, and whether the container has the RPC secret", endpoint=label)
-        return TransportError(f"{where}the command ended with exit code {ran.code}: {last}", sent=not _NOT_SENT.search(text), endpoint=label)
+        return TransportError(f"{where}the command ended with exit code {ran.code}: {last}", sent=not _NOT_SENT.search(text),
+                              hint="see the log of the pod", endpoint=label)
 
     def _date(self) -> str | None:
         """The time by the clock of the Kubernetes API, which stands in for the one of Garage, that a command does not tell."""

@@ -241,7 +241,7 @@ def _refuse(spec: LayoutSpec, live: LayoutSnapshot, after: Layout, target: Chang
     faults = constraint_faults(spec, after, removed=[id for id, role in target.roles.items() if role is None])
     faults += [] if spec.allow_unseen else unseen_faults(target.roles, live.nodes, live.layout)
     if faults:
-        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied")
+        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied", hint="change the roles, or wait for the nodes that are named")
     faults = drain_faults(target.roles, live.nodes, live.layout) if spec.apply and spec.require_settled else []
     if faults:
         raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; it may hold the only copy in reach; nothing was applied", hint="bring the missing node back, or"

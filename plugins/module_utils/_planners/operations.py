@@ -117,7 +117,7 @@ def _plan_skip(params: Mapping, history: History) -> Plan:
         return Plan("cluster layout")
     if not min(history.draining) < version <= history.current:
         raise PlanError(f"version: {version} must be one of {min(history.draining) + 1} to {history.current}: newer than the oldest that is still"
-                        " stored, and not newer than the current one")
+                        " stored, and not newer than the current one", hint="see layout.history of s3ops.garage.layout_info, or leave version out")
     call = Call("ClusterLayoutSkipDeadNodes", f"let layout version {version} go on without its dead nodes"
                 + (", giving up data that only they hold" if params["allow_missing_data"] else ""),
                 body={"version": version, "allowMissingData": params["allow_missing_data"]}, binds=ANSWER)

@@ -156,7 +156,7 @@ class _Keys:
         if spec is None and key.id in self._renamed:
             raise PlanError(f"{grant.key_label} is to be called {self._renamed[key.id]!r} by this document", hint="use the new name")
         if key.id in self.leaving:
-            raise PlanError(f"{grant.key_label} is declared absent")
+            raise PlanError(f"{grant.key_label} is declared absent", hint="take its grants and local aliases out of this document")
         self.needed_ids.add(key.id)
         return Party(spec.name if spec and spec.name else key.name, key.id)
 

@@ -69,7 +69,7 @@ def existing_bucket(client: Client, params: Mapping, name: str = "name", id: str
         raise InputError(f"{option}: {fault}")
     bucket = find_bucket(client, **{query: params[option]})
     if bucket is None:
-        raise NotDeclaredHere(f"bucket {params[option]}: there is no such bucket")
+        raise NotDeclaredHere(f"bucket {params[option]}: there is no such bucket", hint="see s3ops.garage.bucket_info for those there are")
     return bucket
 
 
