@@ -12,7 +12,7 @@ from __future__ import annotations
 from ._errors import StoreChanged
 from ._models.store import Entry
 from ._models.store_layout import CONTENT
-from ._stores.interface import Store
+from ._stores.interface import INTENT, Store
 from ._waiter import wait_until
 
 # So young a note, in a store without locks, is that of a run which may be at work still.
@@ -26,7 +26,7 @@ class Note:
 
     def __init__(self, store: Store, patient: bool) -> None:
         self._store = store
-        self._beside = store.beside("intent")
+        self._beside = store.beside(INTENT)
         self._patient = patient
         self._held: Entry | None = None
         self._own: str | None = None

@@ -28,7 +28,7 @@ from ._plan import Call
 from ._planners.admin_token import CREATE, TokenPlan, TokenSnapshot, plan_admin_token, wanted_entry
 from ._readers.admin_token import is_accepted, own_token_id, read_directory
 from ._readers.identity import ClusterIdentity
-from ._stores.interface import put
+from ._stores.interface import OLD, put
 from ._stores.opener import open_store
 from ._waiter import wait_until
 
@@ -163,7 +163,7 @@ class Keeper:
             put(self._secrets, Entry({CONTENT: made.secret.value}), None)
             return
         if live.outlived:
-            old = self._secrets.beside("old")
+            old = self._secrets.beside(OLD)
             put(old, Entry(live.entry.data, live.entry.cluster), old.read())
         put(self._secrets, wanted_entry(self.spec, live, made.secret), live.entry)
 

@@ -5,15 +5,27 @@
 
 from __future__ import annotations
 
+import json
+import os
+from functools import cached_property
+
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils._models.store import StoreSpec
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
+from ansible_collections.s3ops.garage.plugins.module_utils._stores import vault_text
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.hashi_vault import HashiVault
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.kubernetes_secret import KubernetesSecret
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
 from tests.fakes.kv_api import TOKEN
 from tests.unit.token_runs import Crash
+
+PLACES = ["file", "vault file", "Secret", "KV engine"]
+
+
+def hurry(patch):
+    """Files cost no time: thousands are written, the power is cut in a model only, and nobody guesses at these passwords."""
+    patch.setattr(os, "fsync", lambda handle: None)
+    patch.setattr(vault_text, "_ROUNDS", 1)
 
 
 class Place:
@@ -27,14 +39,28 @@ class Place:
                        "vault file": lambda: {"path": str(folder / "ci"), "vault_password": "open sesame"},
                        "KV engine": lambda: {"hashi_vault": {"url": kv.url, "path": "ci", "mount_point": "secret", "token": TOKEN}}}[kind]()
 
-    @property
+    @cached_property
     def store(self):
         return open_store(StoreSpec.from_params(self.option, []))
 
     @property
     def token(self):
+        """The admin token in it."""
+        return self.token_in(self.store.read())
+
+    def token_in(self, held):
+        if held is None:
+            return None
+        return held.content.strip() if self.kind == "file" else held.data["token"]
+
+    @property
+    def pair(self):
+        """(id, secret) of the access key in it."""
         held = self.store.read()
-        return held.data["token"] if held else None
+        if held is None:
+            return None
+        data = json.loads(held.content) if self.kind == "file" else held.data
+        return data["access-key-id"], data["secret-access-key"]
 
     @property
     def names(self):
@@ -59,9 +85,12 @@ class Place:
 
 
 def cut_off(work, power):
-    """Do ``work`` until the power is cut at a point on the way to a store, or wherever else it counts; whether it came to its end."""
+    """Do ``work`` until the power is cut at a point on the way to a store, or wherever else it counts; whether it came to its end.
+
+    As when a process is killed, nothing is tidied up any more: each further point is the end as well.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        for kind, name in ((FileStore, "_write"), (FileStore, "_delete"), (KubernetesSecret, "_ask"), (HashiVault, "_ask")):
+        for kind, name in ((os, "link"), (os, "replace"), (os, "unlink"), (KubernetesSecret, "_ask"), (HashiVault, "_ask")):
             patch.setattr(kind, name, _watched(getattr(kind, name), power))
         try:
             work()

@@ -90,6 +90,24 @@ def test_the_text_is_on_disk_before_the_file_has_its_name(path, monkeypatch):
     assert steps == ["fsync", "replace", "fsync"]
 
 
+@pytest.mark.requirement("TD-42", "TD-55")
+def test_what_a_killed_run_left_half_written_is_swept_away_and_nothing_else(path, monkeypatch):
+    def fail(*arguments):
+        raise SystemExit
+
+    others = ["token", ".token.garage", ".token.lock", ".token.app.abcdefgh.draft", ".tokens.abcdefgh.draft", ".token.draft", "token.abcdefgh.draft"]
+    for name in others:
+        path.with_name(name).touch()
+    monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(os, "unlink", fail)
+    with pytest.raises(SystemExit):
+        FileStore(str(path)).replace("hush")
+    monkeypatch.undo()
+    assert len(os.listdir(path.parent)) == len(others) + 1
+    FileStore(str(path)).sweep()
+    assert sorted(os.listdir(path.parent)) == sorted(others)
+
+
 @pytest.mark.parametrize("make", [lambda path: path.mkdir(), os.mkfifo, lambda path: path.symlink_to("/dev/zero"),
                                   lambda path: path.symlink_to("nowhere")], ids=["folder", "pipe", "link", "dangling link"])
 def test_what_is_no_file_is_not_read(path, make):

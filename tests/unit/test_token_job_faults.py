@@ -5,22 +5,19 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils import _token_job
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, GarageError
-from ansible_collections.s3ops.garage.plugins.module_utils._stores.file import FileStore
 from tests.fakes.garage import FakeGarage, Fault
-from tests.unit.token_runs import SCOPE, Crash, Power, in_order, options, run
+from tests.unit.store_places import cut_off, hurry
+from tests.unit.token_runs import SCOPE, Power, in_order, options, run
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(_token_job, "_ACCEPTED_WITHIN_SECONDS", 0.0)
-    # Thousands of files are written here, and the power is cut in a model only.
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    hurry(monkeypatch)
 
 
 @pytest.fixture
@@ -61,20 +58,7 @@ KINDS = ["create", "reset", "rotate", "lost", "settings"]
 def run_until(garage, params, until):
     """Run, ruled by a power over wire and disk; the number of points that it passed."""
     power = Power(until)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("_write", "_delete"):
-            real = getattr(FileStore, name)
-
-            def step(self, *arguments, real=real):
-                power.point()
-                real(self, *arguments)
-                power.point()
-
-            patch.setattr(FileStore, name, step)
-        try:
-            run(garage, params, power=power)
-        except Crash:
-            assert until is not None
+    cut_off(lambda: run(garage, params, power=power), power)
     return power.points
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from .._errors import StoreChanged, StoreFault
 from .._models.store import Entry
 from .._models.store_layout import CONTENT
 from .file import FileStore
 from .file_lock import FileLock
+from .interface import INTENT, OLD
 
 
 class EntryFile:
@@ -62,8 +63,18 @@ class EntryFile:
     def beside(self, name: str) -> EntryFile:
         return EntryFile(f"{self.place}.{name}", noted=False)
 
-    def lock(self) -> AbstractContextManager[None]:
-        return self._lock
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        with self._lock as alone:
+            if alone:
+                for each in (self, self.beside(INTENT), self.beside(OLD)):
+                    each.sweep()
+            yield
+
+    def sweep(self) -> None:
+        """Remove what runs that were killed left half written, which may hold a secret. Only under the lock."""
+        self._file.sweep()
+        self._note.sweep()
 
     def exposed(self) -> bool:
         return self._file.exposed()

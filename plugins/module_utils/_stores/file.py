@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from .._errors import StoreFault
 # No secret is longer; what is, is something else and not to be read into memory.
 _LARGEST = 65536
 _PRIVATE = 0o600
+# A text on its way to its file: hidden, and called by the name of the file, eight characters of chance, and this.
+_DRAFT = ".draft"
 
 
 class FileStore:
@@ -36,6 +39,10 @@ class FileStore:
 
     def delete(self) -> None:
         self._guarded(self._delete)
+
+    def sweep(self) -> None:
+        """Remove what runs that were killed left of a text on its way here. Only for who keeps all others away from the file."""
+        self._guarded(self._sweep)
 
     def exposed(self) -> bool:
         """Whether others than the owner may read or write the file."""
@@ -70,7 +77,7 @@ class FileStore:
             return "(not text)"
 
     def _write(self, text: str, put: Callable[[str, str], None]) -> None:
-        handle, name = tempfile.mkstemp(dir=self._folder, prefix=f".{os.path.basename(self.path)}.")
+        handle, name = tempfile.mkstemp(_DRAFT, f".{os.path.basename(self.path)}.", self._folder)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 os.fchmod(file.fileno(), _PRIVATE)
@@ -82,6 +89,11 @@ class FileStore:
             if os.path.lexists(name):
                 os.unlink(name)
         self._sync_folder()
+
+    def _sweep(self) -> None:
+        drafts = re.compile(rf"\.{re.escape(os.path.basename(self.path))}\.[a-z0-9_]{{8}}{re.escape(_DRAFT)}")
+        for name in filter(drafts.fullmatch, os.listdir(self._folder)):
+            os.unlink(os.path.join(self._folder, name))
 
     def _delete(self) -> None:
         if os.path.lexists(self.path):

@@ -24,12 +24,14 @@ class FileLock:
         self._path = path
         self._handle: int | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
+        """Whether there is a lock: none where nothing can be written."""
         end = time.monotonic() + _PATIENCE_SECONDS
         while not self._taken():
             if time.monotonic() > end:
                 raise StoreFault(f"{self._path}: another run holds this lock for more than {_PATIENCE_SECONDS:g} s", hint="see what it waits for")
             time.sleep(_LOOK_EVERY_SECONDS)
+        return self._handle is not None
 
     def __exit__(self, *dummy: object) -> None:
         if self._handle is None:

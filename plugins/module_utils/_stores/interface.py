@@ -14,6 +14,9 @@ from typing import Protocol
 
 from .._models.store import Entry
 
+# What stands beside an entry: the note of what a run is about to make, and what the entry was before another one took its place.
+INTENT, OLD = "intent", "old"
+
 
 class Store(Protocol):
     """Holds one entry at ``place``. All methods raise StoreFault, and StoreChanged where somebody else was faster; nothing is changed then."""
@@ -36,7 +39,7 @@ class Store(Protocol):
         """Raise StoreFault when it can be told beforehand that an entry cannot be put in the place of ``held``, or where there is none."""
 
     def beside(self, name: str) -> Store:
-        """Another entry, which belongs to this one."""
+        """Another entry, INTENT or OLD, which belongs to this one."""
 
     def lock(self) -> AbstractContextManager[None]:
         """Keep other runs away, where the place has a lock; where it has none, entries have an ``age``, and writes are conditional."""
