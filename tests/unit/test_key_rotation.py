@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils import _key_job
@@ -15,7 +13,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_k
 from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KeySpec
 from tests.fakes.garage import FakeGarage, Fault
 from tests.fakes.loopback import Loopback, answer
-from tests.unit.store_places import Place, cut_off
+from tests.unit.store_places import PLACES, Place, cut_off, hurry
 from tests.unit.token_runs import Context, Power
 
 TAKEN = "<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"
@@ -26,11 +24,15 @@ LATER = "2026-01-02T00:00:00Z"
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(_key_job, "_ACCEPTED_WITHIN_SECONDS", 0.0)
+    hurry(monkeypatch)
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place("file", tmp_path)
+def place(request, tmp_path, secrets, kv):
+    return Place(getattr(request, "param", "file"), tmp_path, secrets, kv)
+
+
+every_place = pytest.mark.parametrize("place", PLACES, indirect=True)
 
 
 def call(garage, method, endpoint, **more):
@@ -73,11 +75,6 @@ def rights(garage, key_id):
             {alias for bucket in buckets for owner, alias in bucket.local_aliases if owner == key_id})
 
 
-def delivered(place):
-    data = json.loads(place.store.read().content)
-    return data["access-key-id"], data["secret-access-key"]
-
-
 EVERYTHING = ({("media", "read"), ("media", "write"), ("logs", "read"), ("logs", "owner")}, {"mine"})
 
 
@@ -91,7 +88,7 @@ def test_a_rotation_makes_a_new_key_with_all_rights_and_leaves_the_old_one(place
     assert result["actions"] == predicted["actions"] and result["diff"] == predicted["diff"]
     new = named(garage)["app"]
     assert (result["rotated"], result["changed"], result["key"]["id"]) == (True, True, new.id)
-    assert new.id != old.id and delivered(place) == (new.id, new.secret) and place.names == ["ci"]
+    assert new.id != old.id and place.pair == (new.id, new.secret) and place.names == ["ci"]
     assert rights(garage, new.id) == rights(garage, old.id) == EVERYTHING
     assert (new.create_bucket, new.expiration) == (True, old.expiration)
     assert {name: row.id for name, row in named(garage).items()} == {"app": new.id, "app (replaced)": old.id}
@@ -207,7 +204,7 @@ def test_the_new_key_has_to_sign_a_request_that_s3_takes(place, monkeypatch, sta
             _result, context = run(garage, wanted)
             told = [text for client in context.clients for text in client.warnings if "could not be tried" in text]
             assert bool(told) == (accepted is None) and named(garage)["app"].id != old.id
-        new = delivered(place)[0]
+        new = place.pair[0]
         assert all(f"Credential={new}/" in request.headers["authorization"] for request in s3.requests) and s3.requests
     # What broke off is gone on with, also where nothing but the state is asked for.
     if accepted is False:
@@ -218,21 +215,35 @@ def test_the_new_key_has_to_sign_a_request_that_s3_takes(place, monkeypatch, sta
 
 # broken off anywhere
 
-def run_until(garage, params, until, watch=None):
-    power = Power(until)
-    if watch:
-        point = power.point
-        power.point = lambda: (watch(), point())
+class Watched(Power):
+    """Looks at each point; what the look itself does is none."""
+
+    def __init__(self, until, look):
+        super().__init__(until)
+        self._look, self._looking = look, False
+
+    def point(self):
+        if self._looking:
+            return
+        self._looking = True
+        self._look()
+        self._looking = False
+        super().point()
+
+
+def run_until(garage, params, until, watch=lambda: None):
+    power = Watched(until, watch)
     cut_off(lambda: run(garage, params, power=power), power)
     return power.points
 
 
 @pytest.mark.requirement("FC-068", "TD-31", "TD-42")
 @pytest.mark.parametrize("again", ["same", "plain"])
+@every_place
 def test_a_rotation_that_breaks_off_anywhere_is_finished_by_the_next_run_and_nobody_loses_access(place, again):
     def access(garage):
         # Whoever has what is in the store can do everything, and so can whoever still has the old credentials.
-        for key_id in (delivered(place)[0], old):
+        for key_id in (place.pair[0], old):
             row = garage.state.keys[key_id]
             assert not row.deleted and rights(garage, key_id) == EVERYTHING
 
@@ -247,6 +258,7 @@ def test_a_rotation_that_breaks_off_anywhere_is_finished_by_the_next_run_and_nob
         run_until(garage, options(place, rotate=True), number, lambda: access(garage))
         access(garage)
         before = set(named(garage))
+        place.later()
         run(garage, options(place, rotate=again == "same"))
         access(garage)
         rows = [row for row in garage.state.keys.values() if not row.deleted]
@@ -254,8 +266,33 @@ def test_a_rotation_that_breaks_off_anywhere_is_finished_by_the_next_run_and_nob
         ended, unbegun = before == {"app", "app (replaced)"}, before == {"app"}
         assert len(rows) == (3 if ended and again == "same" else 1 if unbegun and again == "plain" else 2)
         assert {row.name for row in rows} <= {"app", "app (replaced)"}
-        assert delivered(place)[0] == named(garage)["app"].id and place.names == ["ci"]
+        assert place.pair[0] == named(garage)["app"].id and place.names == ["ci"]
         place.clear()
+
+
+@pytest.mark.requirement("FC-068", "TD-42", "TD-55")
+@pytest.mark.parametrize("end", [{"remove_replaced": True}, {"state": "absent", "credential_deletion_policy": "delete"}], ids=["replaced", "all"])
+@every_place
+def test_a_removal_of_what_was_rotated_that_breaks_off_anywhere_is_finished_by_the_next_run(place, end):
+    def rotated():
+        place.clear()
+        garage = prepared(place)
+        run(garage, options(place, rotate=True))
+        return garage
+
+    total = run_until(rotated(), options(place, **end), None)
+    assert total >= 6
+    for number in range(total):
+        garage = rotated()
+        new = place.pair
+        run_until(garage, options(place, **end), number)
+        place.later()
+        run(garage, options(place, **end))
+        if "remove_replaced" in end:
+            assert set(named(garage)) == {"app"} and place.names == ["ci"]
+            assert place.pair == new == (named(garage)["app"].id, named(garage)["app"].secret)
+        else:
+            assert (named(garage), place.names) == ({}, [])
 
 
 @pytest.mark.requirement("FC-068")
@@ -273,6 +310,6 @@ def test_a_request_that_fails_anyhow_is_mended(place, fault):
             assert not any(row.secret in error.message for row in garage.state.keys.values())
             run(garage, options(place))
         found = named(garage)
-        assert set(found) <= {"app", "app (replaced)"} and delivered(place) == (found["app"].id, found["app"].secret)
+        assert set(found) <= {"app", "app (replaced)"} and place.pair == (found["app"].id, found["app"].secret)
         assert rights(garage, found["app"].id) == EVERYTHING
         place.clear()

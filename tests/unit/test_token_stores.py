@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An admin token in a Secret, a vault file and a KV engine: made, found again, broken off, raced for; and whose what is stored there is."""
+"""An admin token in each kind of place: made, found again, broken off, raced for; and whose what is stored there is."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from ansible_collections.s3ops.garage.plugins.module_utils import _note_job, _to
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, PlanError, StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
 from tests.fakes.garage import FakeGarage
-from tests.unit.store_places import Place, cut_off
+from tests.unit.store_places import PLACES, Place, cut_off, hurry
 from tests.unit.token_runs import SCOPE, Context, Power, run, tokens
-
-KINDS = ["Secret", "vault file", "KV engine"]
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(_token_job, "_ACCEPTED_WITHIN_SECONDS", 0.0)
+    hurry(monkeypatch)
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def garage():
     return FakeGarage()
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=PLACES)
 def place(request, tmp_path, secrets, kv):
     return Place(request.param, tmp_path, secrets, kv)
 
@@ -123,7 +122,7 @@ def test_a_run_that_breaks_off_anywhere_is_finished_by_the_next(place, kind):
         if kind == "delete":
             assert (tokens(garage), place.names) == ({}, [])
         elif kind == "reset":
-            assert place.store.beside("old").read().data["token"] == before
+            assert place.token_in(place.store.beside("old").read()) == before
             assert place.token == [row.secret for row in garage.state.tokens.values()][0] and len(place.names) == 2
         else:
             in_order(garage, place)
@@ -272,7 +271,7 @@ def test_it_is_replaced_on_request_and_kept_beside(garage, place):
     other = FakeGarage(seed=7)
     run(other, options(place, store={"take_over": True}))
     assert place.token == [row.secret for row in other.state.tokens.values()][0] != token
-    assert place.store.beside("old").read().data["token"] == token
+    assert place.token_in(place.store.beside("old").read()) == token
     assert run(other, options(place))[0]["adopted"]
 
 
