@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import pytest
@@ -82,6 +84,18 @@ class Place:
         for path in self._folder.iterdir():
             if path.name != "kubeconfig":
                 path.unlink()
+
+
+def at_once(work):
+    """The results of doing ``work`` in two threads that begin together. Raises what one of them raised."""
+    barrier = threading.Barrier(2)
+
+    def begin(dummy):
+        barrier.wait()
+        return work()
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(begin, range(2)))
 
 
 def cut_off(work, power):

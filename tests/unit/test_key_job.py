@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 
 import pytest
 
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError, InputError, PlanError, StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_key
 from tests.fakes.garage import FakeGarage, Fault
-from tests.unit.store_places import PLACES, Place, cut_off, hurry
+from tests.unit.store_places import PLACES, Place, at_once, cut_off, hurry
 from tests.unit.token_runs import Context, Power
 
 S3 = {"endpoint": "https://s3.example.org", "region": "garage", "bucket": "media"}
@@ -322,25 +321,9 @@ def test_a_request_that_fails_anyhow_leaves_nothing_that_the_next_run_cannot_men
 
 @pytest.mark.requirement("TD-29")
 def test_of_two_runs_at_once_one_makes_the_key_and_the_other_finds_it(garage, place):
-    results, errors = [], []
-    barrier = threading.Barrier(2)
-
-    def work():
-        try:
-            barrier.wait()
-            results.append(run(garage, options(place))[0])
-        except Exception as error:  # whatever it is fails the test below
-            errors.append(error)
-
     for _round in range(3):
-        results.clear()
         garage.state.keys.clear()
         place.clear()
-        threads = [threading.Thread(target=work) for _number in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
+        results = at_once(lambda: run(garage, options(place))[0])
         assert sorted(result["changed"] for result in results) == [False, True]
         in_order(garage, place)

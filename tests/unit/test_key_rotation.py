@@ -13,7 +13,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils._key_job import run_k
 from ansible_collections.s3ops.garage.plugins.module_utils._models.key import KeySpec
 from tests.fakes.garage import FakeGarage, Fault
 from tests.fakes.loopback import Loopback, answer
-from tests.unit.store_places import PLACES, Place, cut_off, hurry
+from tests.unit.store_places import PLACES, Place, at_once, cut_off, hurry
 from tests.unit.token_runs import Context, Power
 
 TAKEN = "<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"
@@ -313,3 +313,19 @@ def test_a_request_that_fails_anyhow_is_mended(place, fault):
         assert set(found) <= {"app", "app (replaced)"} and place.pair == (found["app"].id, found["app"].secret)
         assert rights(garage, found["app"].id) == EVERYTHING
         place.clear()
+
+
+# at once
+
+@pytest.mark.requirement("FC-068", "TD-29", "TD-31")
+@every_place
+def test_of_two_rotations_at_once_each_leaves_a_key_that_works_and_the_last_is_stored(place):
+    for _round in range(3):
+        place.clear()
+        garage = prepared(place)
+        at_once(lambda garage=garage: run(garage, options(place, rotate=True)))
+        found = [row.name for row in garage.state.keys.values() if not row.deleted]
+        assert found.count("app") == 1 and set(found) == {"app", "app (replaced)"} and len(found) in (2, 3)
+        new = named(garage)["app"]
+        assert place.pair == (new.id, new.secret) and place.names == ["ci"]
+        assert all(rights(garage, row.id)[0] == EVERYTHING[0] for row in garage.state.keys.values())

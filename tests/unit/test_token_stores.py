@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 
 import pytest
 
@@ -13,7 +12,7 @@ from ansible_collections.s3ops.garage.plugins.module_utils import _note_job, _to
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import CredentialLost, PlanError, StoreFault
 from ansible_collections.s3ops.garage.plugins.module_utils._token_job import run_token
 from tests.fakes.garage import FakeGarage
-from tests.unit.store_places import PLACES, Place, cut_off, hurry
+from tests.unit.store_places import PLACES, Place, at_once, cut_off, hurry
 from tests.unit.token_runs import SCOPE, Context, Power, run, tokens
 
 
@@ -131,29 +130,25 @@ def test_a_run_that_breaks_off_anywhere_is_finished_by_the_next(place, kind):
 # at once
 
 @pytest.mark.requirement("TD-29", "TD-42")
-def test_of_two_runs_at_once_one_makes_the_token_and_the_other_finds_it(garage, place, monkeypatch):
-    results, errors = [], []
-    barrier = threading.Barrier(2)
-
-    def work():
-        try:
-            barrier.wait()
-            results.append(run(garage, options(place))[0])
-        except Exception as error:  # whatever it is fails the test below
-            errors.append(error)
-
+def test_of_two_runs_at_once_one_makes_the_token_and_the_other_finds_it(garage, place):
     for _round in range(3):
-        results.clear()
         garage.state.tokens.clear()
         place.clear()
-        threads = [threading.Thread(target=work) for _number in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
+        results = at_once(lambda: run(garage, options(place))[0])
         assert sorted((result["changed"], result["adopted"]) for result in results) == [(False, True), (True, False)]
         in_order(garage, place)
+
+
+@pytest.mark.requirement("TD-29", "TD-31", "TD-42")
+def test_of_two_rotations_at_once_each_leaves_one_token_that_is_stored(garage, place):
+    for _round in range(3):
+        garage.state.tokens.clear()
+        place.clear()
+        run(garage, options(place))
+        before = in_order(garage, place)
+        results = at_once(lambda: run(garage, options(place, rotate=True))[0])
+        assert all(result["rotated"] for result in results)
+        assert in_order(garage, place).id != before.id
 
 
 @secret_only
