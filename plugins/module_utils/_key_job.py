@@ -53,6 +53,13 @@ def run_key(params: Mapping, context: Any) -> tuple[Outcome, dict]:
     return outcome, {"rotated": outcome.plan.rotated}
 
 
+def subject_of(call: Call) -> str | None:
+    """The place of the credentials that a call stores or deletes, or the label of the key that it makes; None for any other call."""
+    if call.endpoint in (PUT_ENTRY, DELETE_ENTRY):
+        return call.query.get("place")
+    return call.binds if call.endpoint in _MAKING else None
+
+
 class KeyKeeper:
     """What one run knows of a key: its store, and which key is to be replaced."""
 
@@ -119,10 +126,10 @@ class KeyKeeper:
         if any(call.endpoint in (PUT_ENTRY, DELETE_ENTRY) for call in calls):
             self._store.refuse_unwritable(self._state.entry)
 
-    def sends(self, call: Call) -> bool:
-        """Whether a call of a larger plan goes through here."""
-        place = call.query.get("place") if call.endpoint in (PUT_ENTRY, DELETE_ENTRY) else None
-        return place == self.spec.store.place if place else call.endpoint in _MAKING and call.binds == self.spec.label
+    @property
+    def subjects(self) -> tuple[str, str]:
+        """What the calls of a larger plan are about that go through here, see ``subject_of``."""
+        return self.spec.store.place, self.spec.label
 
     def show(self, live: KeySnapshot) -> dict | None:
         return plan_key(self.spec, live).prediction

@@ -20,7 +20,7 @@ from ._connection import together
 from ._derivation_job import send_import, settled, with_rpc_secrets
 from ._errors import PlanError, StoreFault
 from ._executor import Doubts, Outcome, Task, converge, send
-from ._key_job import KeyKeeper
+from ._key_job import KeyKeeper, subject_of
 from ._models.tenancy import TenancySpec
 from ._plan import Call, Plan
 from ._planners._tenancy_tokens import TokensSnapshot
@@ -54,7 +54,10 @@ class _Tenancy:
         identity = ClusterIdentity()
         self._keys = {key: KeyKeeper(key, context, client, identity) for key in spec.keys if key.store}
         self._tokens = [Keeper(token, context, client, identity) for token in spec.admin_tokens]
+        self._by_subject = {subject: keeper for keeper in self._keys.values() for subject in keeper.subjects}
         self._decided: dict[Keeper, TokenPlan] = {}
+        # By the identity of the call: two tokens may need calls that are equal.
+        self._keepers: dict[int, KeyKeeper | Keeper] = {}
 
     @contextmanager
     def locks(self) -> Iterator[None]:
@@ -77,14 +80,17 @@ class _Tenancy:
 
     def plan(self, live: TenancySnapshot) -> Plan:
         plan = plan_tenancy(self._spec, live, [lambda found, keeper=keeper: self._decide(keeper, found) for keeper in self._tokens])
-        for keeper in self._keys.values():
-            keeper.refuse_unwritable([call for call in plan.calls if keeper.sends(call)])
+        of_keys = {id(call): self._by_subject[subject_of(call)] for call in plan.calls if subject_of(call) in self._by_subject}
+        of_tokens = {id(call): keeper for keeper, decided in self._decided.items() for call in decided.calls}
+        self._keepers = {**of_keys, **of_tokens}
+        for call in plan.calls:
+            if id(call) in of_keys:
+                of_keys[id(call)].refuse_unwritable([call])
         return plan
 
     def send(self, client: Client, call: Call, answers: dict[str, Any], done: list[str]) -> None:
         """One call; that of a declared admin token, and what has to do with the store of a key, through its keeper."""
-        keeper = next((keeper for keeper, plan in self._decided.items() if any(call is each for each in plan.calls)), None)
-        keeper = keeper or next((keeper for keeper in self._keys.values() if keeper.sends(call)), None)
+        keeper = self._keepers.get(id(call))
         (keeper.send if keeper else send_import if call.endpoint == "ImportKey" else send)(client, call, answers, done)
 
     def finish(self, outcome: Outcome) -> None:
