@@ -97,11 +97,11 @@ options:
     suboptions:
       format:
         description:
-          - V(keys) stores each value under a name of its own, C(access-key-id), C(secret-access-key), C(endpoint), C(host), C(scheme), C(region) and
-            C(bucket); a plain file holds them as JSON.
-          - V(env) does so with the names of variables, C(AWS_ACCESS_KEY_ID), C(AWS_SECRET_ACCESS_KEY), C(AWS_ENDPOINT_URL), C(AWS_DEFAULT_REGION) and
-            C(BUCKET_NAME); a plain file has a line for each.
-          - V(aws_credentials) makes the text of a credentials file with the profile C(default); elsewhere than in a plain file it is called
+          - V(keys) stores each value under a name of its own, C(access-key-id), C(secret-access-key), C(endpoint), C(host), C(scheme), C(region),
+            C(bucket) and C(website-url); a plain file holds them as JSON.
+          - V(env) does so with the names of variables, C(AWS_ACCESS_KEY_ID), C(AWS_SECRET_ACCESS_KEY), C(AWS_ENDPOINT_URL), C(AWS_DEFAULT_REGION),
+            C(BUCKET_NAME) and C(WEBSITE_URL); a plain file has a line for each.
+          - V(aws_credentials) makes the text of a credentials file with one profile; elsewhere than in a plain file it is called
             C(credentials).
         type: str
         choices: [keys, aws_credentials, env]
@@ -114,6 +114,12 @@ options:
         type: str
       bucket:
         description: The name of a bucket, to be stored with the credentials.
+        type: str
+      website_url:
+        description: The address of the website of that bucket, to be stored with the credentials.
+        type: str
+      profile:
+        description: The name of the profile with O(store.format=aws_credentials); V(default) where it is left out.
         type: str
 """ + _PLACE.lstrip("\n") + _POLICY.lstrip("\n")
 

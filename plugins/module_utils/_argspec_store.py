@@ -20,6 +20,8 @@ def key_store_spec() -> dict:
         "endpoint": {"type": "str"},
         "region": {"type": "str"},
         "bucket": {"type": "str"},
+        "website_url": {"type": "str"},
+        "profile": {"type": "str"},
     }}, **_policy()}
 
 

@@ -23,7 +23,7 @@ ID, SECRET = "GK0123456789abcdef01234567", "5" * 64
 FILE = {"path": "/etc/app/s3"}
 OBJECT = {"secret": "app-s3", "namespace": "app"}
 VAULT = {"path": "/etc/app/s3.yml", "vault_password_file": "/etc/password"}
-S3 = {"endpoint": "https://s3.example.org:3900", "region": "garage", "bucket": "media"}
+S3 = {"endpoint": "https://s3.example.org:3900", "region": "garage", "bucket": "media", "website_url": "https://media.web.example.org/"}
 
 
 def spec(token=False, **params):
@@ -45,16 +45,17 @@ def faults_of(token=False, **params):
 def test_values_stand_under_names_of_their_own():
     assert key_data(spec(**OBJECT, **S3), ID, SECRET) == {
         "access-key-id": ID, "secret-access-key": SECRET, "endpoint": "https://s3.example.org:3900", "host": "s3.example.org:3900", "scheme": "https",
-        "region": "garage", "bucket": "media"}
+        "region": "garage", "bucket": "media", "website-url": "https://media.web.example.org/"}
     assert key_data(spec(**OBJECT), ID, SECRET) == {"access-key-id": ID, "secret-access-key": SECRET}
 
 
 @pytest.mark.requirement("FC-108")
 def test_names_can_be_chosen_values_left_out_and_others_added():
-    wanted = spec(**OBJECT, **S3, data_keys={"access_key_id": "user", "secret_access_key": "password", "scheme": "", "host": ""},
+    wanted = spec(**OBJECT, **S3, data_keys={"access_key_id": "user", "secret_access_key": "password", "scheme": "", "host": "",
+                                                     "website_url": "site"},
                   extra_data={"force_path_style": True, "n": 1})
     assert key_data(wanted, ID, SECRET) == {"user": ID, "password": SECRET, "endpoint": "https://s3.example.org:3900", "region": "garage",
-                                            "bucket": "media", "force_path_style": "True", "n": "1"}
+                                            "bucket": "media", "site": "https://media.web.example.org/", "force_path_style": "True", "n": "1"}
 
 
 def test_a_plain_file_holds_them_as_json():
@@ -63,23 +64,27 @@ def test_a_plain_file_holds_them_as_json():
 
 
 @pytest.mark.requirement("FC-108")
-def test_a_credentials_file_is_one():
+@pytest.mark.parametrize(("more", "profile"), [({}, "default"), ({"profile": "garage@home"}, "garage@home")])
+def test_a_credentials_file_is_one(more, profile):
     for place in (FILE, OBJECT, VAULT):
-        data = key_data(spec(**place, **S3, format="aws_credentials"), ID, SECRET)
+        wanted = spec(**place, **S3, **more, format="aws_credentials")
+        data = key_data(wanted, ID, SECRET)
+        assert stored_pair(wanted, data) == (ID, SECRET)
         ((name, text),) = data.items()
         assert name == (CONTENT if place is FILE else "credentials")
         found = configparser.ConfigParser()
         found.read_string(text)
-        assert dict(found["default"]) == {"aws_access_key_id": ID, "aws_secret_access_key": SECRET, "endpoint_url": S3["endpoint"], "region": "garage"}
+        assert found.sections() == [profile]
+        assert dict(found[profile]) == {"aws_access_key_id": ID, "aws_secret_access_key": SECRET, "endpoint_url": S3["endpoint"], "region": "garage"}
 
 
 @pytest.mark.requirement("FC-108")
 def test_a_file_of_variables_is_read_by_a_shell():
     odd = "a b'c\"$d\\"
     text = key_data(spec(**FILE, **S3, format="env", extra_data={"ODD": odd}), ID, SECRET)[CONTENT]
-    shown = subprocess.run(["sh", "-c", 'eval "$1"; printf "%s\\n" "$AWS_ACCESS_KEY_ID" "$AWS_ENDPOINT_URL" "$ODD"', "sh", text],
+    shown = subprocess.run(["sh", "-c", 'eval "$1"; printf "%s\\n" "$AWS_ACCESS_KEY_ID" "$AWS_ENDPOINT_URL" "$WEBSITE_URL" "$ODD"', "sh", text],
                            capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines() == [ID, S3["endpoint"], odd]
+    assert shown.splitlines() == [ID, S3["endpoint"], S3["website_url"], odd]
     assert f"AWS_SECRET_ACCESS_KEY={SECRET}\n" in text
     assert key_data(spec(**OBJECT, format="env"), ID, SECRET) == {"AWS_ACCESS_KEY_ID": ID, "AWS_SECRET_ACCESS_KEY": SECRET}
 
@@ -135,6 +140,10 @@ def test_a_place_is_told_by_what_it_takes_to_find_it():
     ({**FILE, "format": "aws_credentials", "region": "a\nb"}, "store.region: must be one line"),
     ({**FILE, "endpoint": "s3.example.org"}, "store.endpoint: 's3.example.org' is no address"),
     ({**FILE, "endpoint": "https://user:pass@s3"}, "is no address"),
+    ({**FILE, "website_url": "media.example.org"}, "store.website_url: 'media.example.org' is no address"),
+    ({**FILE, "profile": "app"}, "store.profile: is for format: aws_credentials"),
+    ({**FILE, "format": "aws_credentials", "profile": "a]b"}, "store.profile: 'a]b' must be of letters"),
+    ({**FILE, "format": "aws_credentials", "profile": ""}, "store.profile: '' must be of letters"),
 ])
 def test_a_faulty_store_of_a_key(params, words):
     assert any(words in fault for fault in faults_of(**params)), faults_of(**params)

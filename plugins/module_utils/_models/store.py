@@ -86,6 +86,8 @@ class StoreSpec:
     endpoint: str | None = None
     region: str | None = None
     bucket: str | None = None
+    website_url: str | None = None
+    profile: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     annotations: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra_data: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)

@@ -20,15 +20,17 @@ TOKEN = "token"
 CREDENTIALS = "credentials"
 _NAMES = {
     "keys": {"access_key_id": "access-key-id", "secret_access_key": "secret-access-key", "endpoint": "endpoint", "host": "host", "scheme": "scheme",
-             "region": "region", "bucket": "bucket"},
+             "region": "region", "bucket": "bucket", "website_url": "website-url"},
     "env": {"access_key_id": "AWS_ACCESS_KEY_ID", "secret_access_key": "AWS_SECRET_ACCESS_KEY", "endpoint": "AWS_ENDPOINT_URL",
-            "region": "AWS_DEFAULT_REGION", "bucket": "BUCKET_NAME"},
+            "region": "AWS_DEFAULT_REGION", "bucket": "BUCKET_NAME", "website_url": "WEBSITE_URL"},
     "aws_credentials": {"access_key_id": "aws_access_key_id", "secret_access_key": "aws_secret_access_key", "endpoint": "endpoint_url",
                         "region": "region"},
 }
 FIELDS = tuple(_NAMES["keys"])
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _URL = re.compile(r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?(/[^\s?#]*)?")
+# What all that read a credentials file take as the name of a section.
+_PROFILE = re.compile(r"[A-Za-z0-9_.@:/+-]+")
 # What no shell, systemd or container engine reads as anything but itself.
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,-]+")
 
@@ -38,10 +40,10 @@ def key_data(spec: StoreSpec, key_id: str, secret: str) -> dict[str, str]:
     url = _URL.fullmatch(spec.endpoint or "")
     values = {"access_key_id": key_id, "secret_access_key": secret, "endpoint": spec.endpoint,
               "host": url["host"] + (url["port"] or "") if url else None, "scheme": url["scheme"] if url else None,
-              "region": spec.region, "bucket": spec.bucket}
+              "region": spec.region, "bucket": spec.bucket, "website_url": spec.website_url}
     named = {name: values[field] for field, name in field_names(spec).items() if values[field] is not None}
     if spec.format == "aws_credentials":
-        text = "[default]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())
+        text = f"[{spec.profile or 'default'}]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())
         return {CONTENT: text} if spec.is_text else {spec.data_keys.get(CREDENTIALS, CREDENTIALS): text, **spec.extra_data}
     data = {**named, **spec.extra_data}
     if not spec.is_text:
@@ -99,8 +101,12 @@ def layout_faults(spec: StoreSpec, token: bool) -> list[str]:
         faults.append("extra_data: has no place in a credentials file")
     if spec.format == "env":
         faults += [f"data_keys: {name!r} is no name of a variable" for name in names if not _VARIABLE.fullmatch(name)]
-    if spec.endpoint is not None and not _URL.fullmatch(spec.endpoint):
-        faults.append(f"endpoint: {spec.endpoint!r} is no address as https://s3.example.org")
+    faults += [f"{name}: {url!r} is no address as https://{example}.example.org" for name, url, example in (
+        ("endpoint", spec.endpoint, "s3"), ("website_url", spec.website_url, "media.web")) if url is not None and not _URL.fullmatch(url)]
+    if spec.profile is not None and spec.format != "aws_credentials":
+        faults.append("profile: is for format: aws_credentials")
+    elif spec.profile is not None and not _PROFILE.fullmatch(spec.profile):
+        faults.append(f"profile: {spec.profile!r} must be of letters, digits and _ . @ : / + -")
     flat = {**spec.extra_data, "region": spec.region or "", "bucket": spec.bucket or ""} if spec.format != "keys" else {}
     faults += [f"{'extra_data.' if name in spec.extra_data else ''}{name}: must be one line" for name, value in flat.items() if "\n" in value]
     return faults
