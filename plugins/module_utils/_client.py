@@ -38,8 +38,10 @@ _LONGEST_PAUSE = 30.0  # seconds between two tries of a read (OP-119)
 _CONSTRAINT = re.compile(r"replication factor|positive capacity|zone.?redundancy|redundancy parameter|non-gateway nodes", re.I)
 _BY_STATUS: dict[int, type[ApiError]] = {400: Invalid, 401: Denied, 403: Denied, 404: NotFound, 409: Conflict,
                                          502: Unavailable, 503: Unavailable, 504: Unavailable}
-_HINTS = {
+# What to do about each error answer.
+HINTS: dict[type[ApiError], str] = {
     NotFound: "see whether it was deleted meanwhile, then run this again",
+    Denied: "the token from {source} is wrong, expired, or its scope lacks {call}; Garage gives the same answer for all three",
     Conflict: "choose another name, or remove what has this one",
     Invalid: "correct what the server names",
     Constraint: "change the roles, their capacities or zone_redundancy so that this rule of the layout holds",
@@ -133,7 +135,7 @@ class Client:
         if not _is_garage_error(answer.status, data):
             if answer.status in (502, 503, 504):
                 return Unavailable(f"{row.name} at {self.transport.url}: HTTP {answer.status} with {answer.media_type or 'no'} content, perhaps from"
-                                   " something in between", hint=_HINTS[Unavailable], status=answer.status, endpoint=row.name)
+                                   " something in between", hint=HINTS[Unavailable], status=answer.status, endpoint=row.name)
             return self._not_ours(row, answer)
         text, code = self._clean(data["message"])[:500], self._clean(data["code"])[:100]
         if answer.status == 400 and "Unknown API endpoint" in text:
@@ -147,12 +149,8 @@ class Client:
             kind = StaleVersion
         elif row.layout_write and answer.status in (400, 500) and _CONSTRAINT.search(text):
             kind = Constraint
-        hint = _HINTS.get(kind)
-        if kind is Denied:
-            hint = (f"the token from {self.transport.connection.token_source} is wrong, expired, or its scope lacks {row.name};"
-                    " Garage gives the same answer for all three")
-        return kind(f"{row.name} at {self.transport.url}: HTTP {answer.status} {code}: {text}", hint=hint, status=answer.status, code=code,
-                    endpoint=row.name, server_message=text)
+        return kind(f"{row.name} at {self.transport.url}: HTTP {answer.status} {code}: {text}", status=answer.status, code=code, endpoint=row.name,
+                    hint=HINTS[kind].format(source=self.transport.connection.token_source, call=row.name), server_message=text)
 
     def _not_ours(self, row: Endpoint, answer: Response) -> NotAdminApi:
         return NotAdminApi(f"{row.name} at {self.transport.url}: HTTP {answer.status} with {answer.media_type or 'no'} content, not the JSON of a"
