@@ -60,7 +60,7 @@ SERVED: dict[str, str] = {
     "DenyBucketKey": "grant, tenancy",
     "AddBucketAlias": "bucket, tenancy",
     "RemoveBucketAlias": "bucket, tenancy",
-    "GetNodeInfo": "node_info, cluster_info, kubernetes_node_info",
+    "GetNodeInfo": "node_info, cluster_info, kubernetes_node_info, kubernetes_workload_info",
     "GetNodeStatistics": "node_info",
     "CreateMetadataSnapshot": "metadata_snapshot",
     "LaunchRepairOperation": "repair",

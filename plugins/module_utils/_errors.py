@@ -120,6 +120,12 @@ class WaitTimeout(GarageError):
     kind = "timeout"
 
 
+class NotReady(GarageError):
+    """Pods that do not come up, each with what holds it up."""
+
+    kind = "not_ready"
+
+
 class NotConnected(GarageError):
     """Nodes that could not be connected, or remotes that did not answer; all else was done."""
 

@@ -87,6 +87,7 @@ class Pods:
     def __init__(self, connection: PodConnection) -> None:
         self.connection = connection
         self._configuration: Any = None
+        self._api: Any = None
         self.server_date: str | None = None
 
     def at(self, pod: str) -> Pods:
@@ -98,19 +99,20 @@ class Pods:
     def found(self, label: str) -> list[Pod]:
         """The pods that the connection names, ordered by name."""
         spot = self.connection
-        query = {"field_selector": f"metadata.name={spot.pod}"} if spot.pod else {"label_selector": spot.label_selector}
+        query = {"fieldSelector": f"metadata.name={spot.pod}"} if spot.pod else {"labelSelector": spot.label_selector}
         with self._failures(label, sent=False):
-            configuration = self._configured()
-            api = kubernetes_client.ApiClient(configuration)
-            try:
-                # As JSON: the library's models refuse what a newer Kubernetes says.
-                answer = kubernetes_client.CoreV1Api(api).list_namespaced_pod(
-                    spot.namespace, **query, _preload_content=False, _request_timeout=(min(spot.timeout, _CONNECT_TIMEOUT), spot.timeout))
-                items = json.loads(answer.data)["items"]
-            finally:
-                api.close()
-        self.server_date = answer.headers.get("Date")
+            items = json.loads(self._asked(f"/api/v1/namespaces/{spot.namespace}/pods", query))["items"]
         return sorted((Pod.from_api(item, spot.container) for item in items), key=lambda pod: pod.name)
+
+    def get(self, label: str, path: str, query: Mapping[str, Any] | None = None) -> bytes | None:
+        """What the API answers to a GET of ``path``; None when it has no such thing."""
+        with self._failures(label, sent=False):
+            try:
+                return self._asked(path, query or {})
+            except kubernetes_client.ApiException as error:
+                if error.status != 404:
+                    raise
+        return None
 
     def run(self, label: str, command: list[str], stdin: str | None = None, argument: bool = False) -> Ran:
         """Run ``command`` in the pod of that name, with ``stdin`` and its end when it is not None.
@@ -135,6 +137,16 @@ class Pods:
                 return self._talk(label, socket, None)
             finally:
                 socket.shutdown()
+
+    def _asked(self, path: str, query: Mapping[str, Any]) -> bytes:
+        """As JSON or text: the library's models refuse what a newer Kubernetes says."""
+        configuration = self._configured()
+        self._api = self._api or kubernetes_client.ApiClient(configuration)
+        limits = min(self.connection.timeout, _CONNECT_TIMEOUT), self.connection.timeout
+        answer = self._api.call_api(path, "GET", query_params=list(query.items()), header_params={"Accept": "application/json"},
+                                    auth_settings=["BearerToken"], _preload_content=False, _request_timeout=limits)
+        self.server_date = answer.headers.get("Date")
+        return answer.data
 
     def _configured(self) -> Any:
         if self._configuration is None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,12 +21,16 @@ _IN_FLIGHT = 4
 def run_pods(params: Mapping, context: Any) -> dict:
     """The result of kubernetes_node_info. Raises TransportError, with that result in it, for a node that is asked for and not known."""
     pods, client = context.pods()
-    found = pods.found("GetNodeInfo")
-    with ThreadPoolExecutor(max_workers=_IN_FLIGHT) as pool:
-        rows = list(pool.map(lambda pod: _row(pod, client), found))
+    rows = ask_nodes(pods.found("GetNodeInfo"), client)
     if params["fail_on_unreachable"]:
         _demand(rows, pods.connection.place)
     return {"changed": False, "nodes": rows}
+
+
+def ask_nodes(pods: Iterable[Pod], client: Callable[[str], Client]) -> list[dict]:
+    """``nodes`` of the result: which Garage node each pod is, or why that cannot be told."""
+    with ThreadPoolExecutor(max_workers=_IN_FLIGHT) as pool:
+        return list(pool.map(lambda pod: _row(pod, client), pods))
 
 
 def _row(pod: Pod, client: Callable[[str], Client]) -> dict:

@@ -74,12 +74,13 @@ def run_process(argv: list[str], stdin: bytes | None) -> tuple[int, bytes, bytes
 
 
 class FakeKubernetes:
-    """``faults`` says what becomes of the n-th command instead: a Refusal, a Failure, CUT or STALL. ``piece`` is how many bytes a frame carries."""
+    """``faults`` says what becomes of the n-th command instead: a Refusal, a Failure, CUT or STALL. ``piece`` is how many bytes a frame carries.
+    ``objects``: what other paths answer, a Refusal, or a function that says it."""
 
     def __init__(self, *pods: dict, execute: Execute = run_process, protocol: str = V5, faults: dict[int, Any] | None = None, listing: Any = None,
-                 piece: int = 65536, pings: int = 0) -> None:
+                 piece: int = 65536, pings: int = 0, objects: dict[str, Any] | None = None) -> None:
         self.pods, self.execute, self.protocol, self.faults = list(pods), execute, protocol, dict(faults or {})
-        self.listing, self.piece, self.pings = listing, piece, pings
+        self.listing, self.piece, self.pings, self.objects = listing, piece, pings, dict(objects or {})
         self.ran: list[Command] = []
         self.asked: list[str] = []
         self.authorizations: set[str | None] = set()
@@ -124,12 +125,20 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts, cluster = urlsplit(self.path), self.cluster
         query = parse_qs(parts.query)
+        if cluster.stopping.is_set():
+            # A connection that was kept open ends with the server.
+            self.close_connection = True
+            return None
         cluster.authorizations.add(self.headers.get("Authorization"))
         cluster.asked.append(self.path)
         if parts.path == "/api/v1/namespaces/garage/pods":
             if isinstance(cluster.listing, Refusal):
                 return self._refuse(cluster.listing)
             return self._json(200, {"kind": "PodList", "items": [each for each in cluster.pods if _fits(each, query)]})
+        if not parts.path.endswith("/exec"):
+            found = cluster.objects.get(parts.path, Refusal(404, "the server could not find the requested resource"))
+            found = found() if callable(found) else found
+            return self._refuse(found) if isinstance(found, Refusal) else self._json(200, found)
         name = parts.path.removeprefix("/api/v1/namespaces/garage/pods/").removesuffix("/exec")
         if not any(each["metadata"]["name"] == name for each in cluster.pods):
             return self._refuse(Refusal(404, f'pods "{name}" not found'))

@@ -36,13 +36,14 @@ def test_all_ready() -> None:
     [
         ([], "a", "is not there yet"),
         ([pod(ready=True)], "b", "the pod before it is still there"),
-        ([pod(ready=True, metadata={"deletionTimestamp": "now"})], None, "the pod before it is still there"),
+        ([pod(ready=True)], None, "Kubernetes has not taken notice of its StatefulSet yet"),
+        ([pod(ready=True, metadata={"deletionTimestamp": "now"})], "a", "the pod before it is still there"),
         ([pod()], "a", "has started and is not ready"),
-        ([pod(state=waiting("ErrImagePull", "no such image"))], None, "container garage: ErrImagePull: no such image"),
-        ([pod(state=waiting("CrashLoopBackOff"), restarts=1)], None, "container garage: CrashLoopBackOff"),
+        ([pod(state=waiting("ErrImagePull", "no such image"))], "a", "container garage: ErrImagePull: no such image"),
+        ([pod(state=waiting("CrashLoopBackOff"), restarts=1)], "a", "container garage: CrashLoopBackOff"),
         (
             [pod(conditions=[{"type": "PodScheduled", "status": "False", "message": "no node"}], containerStatuses=None)],
-            None,
+            "a",
             "is not scheduled: no node",
         ),
     ],
@@ -65,7 +66,7 @@ ENDED = {"terminated": {"exitCode": 1, "message": "no\nconfig"}}
     ],
 )
 def test_what_never_becomes_ready_ends_the_waiting(live: dict, reason: str, previous: bool) -> None:
-    state = progress([live, pod(name="other", ready=True)], [{"pod": "other"}, {"pod": NAME, "revision": "a"}])
+    state = progress([live, pod(name="other", ready=True)], [{"pod": "other", "revision": "a"}, {"pod": NAME, "revision": "a"}])
     assert state["done"]
     assert state["ready"] == ["other"]
     assert [(row["reason"], row["previous"]) for row in state["failed"]] == [(reason, previous)]
@@ -77,7 +78,7 @@ def test_a_failure_of_a_pod_that_is_on_its_way_out_does_not_count() -> None:
 
 
 def test_the_last_line_of_the_log_is_told() -> None:
-    state = progress([pod(state=waiting("CrashLoopBackOff"), restarts=3)], [{"pod": NAME}])
+    state = progress([pod(state=waiting("CrashLoopBackOff"), restarts=3)], [{"pod": NAME, "revision": "a"}])
     lines = account(state, [], [], "INFO one\nError: bad config\n\n")
     assert lines[0].startswith(f"pod {NAME}, container garage: CrashLoopBackOff")
     assert lines[1] == "the last line of its log: Error: bad config"
@@ -95,7 +96,7 @@ def test_a_pending_claim_is_told_with_the_source_it_waits_for() -> None:
         {"involvedObject": {"kind": "PersistentVolumeClaim", "name": f"data-{NAME}"}, "reason": "Old", "message": "x", "lastTimestamp": "2026-01-01"},
         {"involvedObject": {"kind": "PersistentVolumeClaim", "name": f"data-{NAME}"}, "reason": "New", "message": "no\ndata", "lastTimestamp": "2026-01-02"},
     ]
-    lines = account(progress([], [{"pod": NAME}]), claims, events)
+    lines = account(progress([], [{"pod": NAME, "revision": "a"}]), claims, events)
     assert lines == [
         f"pod {NAME}: is not there yet",
         f"claim data-{NAME} is Pending: it waits for its source GroupRestore.restore.example.org nightly (New: no data)",
@@ -104,7 +105,7 @@ def test_a_pending_claim_is_told_with_the_source_it_waits_for() -> None:
 
 def test_why_there_is_no_pod_is_told_by_its_stateful_set() -> None:
     event = {"involvedObject": {"kind": "StatefulSet", "name": "paris-storage-0"}, "reason": "FailedCreate", "message": "violates PodSecurity"}
-    (line,) = account(progress([], [{"pod": NAME}]), [], [event])
+    (line,) = account(progress([], [{"pod": NAME, "revision": "a"}]), [], [event])
     assert line == f"pod {NAME}: is not there yet (FailedCreate: violates PodSecurity)"
 
 

@@ -20,7 +20,7 @@ SAYING = {"ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.fa
 ON_KUBERNETES = {"kubernetes.core.k8s", "kubernetes.core.k8s_info", "kubernetes.core.k8s_log"}
 WORKLOAD_ROLES = {"workload", "credentials"}
 # What a role keeps beside the cluster: facts, artefacts, a file of the controller.
-KEEPING = {"ansible.builtin.set_fact", "ansible.builtin.set_stats", "ansible.builtin.include_tasks", "ansible.builtin.copy"}
+KEEPING = {"ansible.builtin.set_fact", "ansible.builtin.set_stats", "ansible.builtin.include_tasks", "ansible.builtin.import_tasks", "ansible.builtin.copy"}
 # Credentials in files beside a Garage.
 ON_FILES = {"ansible.builtin.stat", "ansible.builtin.slurp", "ansible.builtin.file"}
 NO_ACTION = {"name", "when", "register", "until", "delay", "retries", "throttle", "changed_when", "vars", "module_defaults", "no_log", "environment",
@@ -109,3 +109,19 @@ def text_of(file: Path) -> str:
     """Without comments and names of modules."""
     lines = file.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not re.match(r"\s*(#|-? *(ansible\.builtin|kubernetes\.core|s3ops\.garage)\.)", line))
+
+
+def test_a_site_file_is_taken_apart_once_in_the_playbook_and_by_each_role_that_is_used_alone() -> None:
+    play = read(PLAYBOOK)[1]
+    first, last = play["tasks"][0], play["tasks"][-1]
+    assert (first["ansible.builtin.set_fact"], first["no_log"]) == ({"garage_site_normal": "{{ garage_normal }}"}, True)
+    # A later play may have other site files.
+    assert last["ansible.builtin.set_fact"] == {"garage_site_normal": None}
+    made = [variables for role in ROLES if (variables := read(role / "vars" / "main.yml")) and "garage_site | s3ops" in str(variables)]
+    assert len(made) == 7
+    for variables in [play["vars"], *made]:
+        texts = [(name, str(text)) for name, text in variables.items() if "garage_site | s3ops.garage.site(" in str(text)]
+        for name, text in texts:
+            # A template that names the filter loads it, and one that names a variable evaluates it, in each task.
+            assert text == "{{ garage_site | s3ops.garage.site(hostvars, garage_layout_writer_site | default(none)) }}"
+            assert f"{{{{ garage_site_normal | default(none) or lookup('ansible.builtin.vars', '{name}') }}}}" in variables.values()

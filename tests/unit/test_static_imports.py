@@ -48,6 +48,7 @@ LAYERS = {
     # The Kubernetes API, and commands in pods by it; its library brings the other packages.
     "pods": Layer(("module_utils/_kubernetes.py", "module_utils/_pods.py"), ("errors", "models", "pods"),
                   ("kubernetes", "urllib3", "websocket", "certifi")),
+    "live": Layer(("module_utils/_live_*.py",), ("errors", "pods")),
     "s3": Layer(("module_utils/_s3.py",), (), ("botocore",)),
     "transports": Layer(("module_utils/_transport_exec.py", "module_utils/_transports.py"),
                         ("errors", "models", "transport", "pods", "transports", "connection", "client")),
@@ -59,7 +60,7 @@ LAYERS = {
     "argspec": Layer(("module_utils/_argspec*.py",), ("argspec",), pure=True),
     "runner": Layer(("module_utils/_runner.py",), BELOW_RUNNER, ("ansible",)),
     # What a module does beyond reading, planning and sending; the runner's Context is given to it.
-    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "s3", "connection", "client", "waiter", "executor", "readers", "jobs")),
+    "jobs": Layer(("module_utils/_*_job.py",), (*DATA, "planners", "stores", "s3", "live", "connection", "client", "waiter", "executor", "readers", "jobs")),
     "modules": Layer(("modules/*.py",), ("runner", "argspec", "executor", "models", "translate", "planners", "readers", "jobs")),
     "filters": Layer(("filter/*.py",), ("errors", "site", "manifests", "planners", "status"), ("ansible",)),
     # From the options of any other plugin to a client.

@@ -24,7 +24,7 @@ def awaited(stateful_sets: Iterable[Mapping], units: Iterable[Mapping]) -> list[
 
 
 def progress(pods: Iterable[Mapping], wanted: Iterable[Mapping]) -> dict:
-    """Which of the ``wanted`` pods ({pod, revision}: name, and revision of its StatefulSet or None for any) are ready.
+    """Which of the ``wanted`` pods (as ``awaited`` gives them) are ready.
 
     ``pods`` are live ones as the Kubernetes API gives them. The result: ``done`` (there is nothing to wait for: all are ready, or one will never be),
     ``ready`` (names), ``waiting`` ({pod, reason}), ``failed`` ({pod, container, reason, previous}; ``previous``: its last log is that of the
@@ -34,8 +34,8 @@ def progress(pods: Iterable[Mapping], wanted: Iterable[Mapping]) -> dict:
     ready, waiting, failed = [], [], []
     for want in wanted:
         name, pod = want["pod"], live.get(want["pod"])
-        if pod is None or pod["metadata"].get("deletionTimestamp") or _is_old(pod, want.get("revision")):
-            waiting.append({"pod": name, "reason": "is not there yet" if pod is None else "the pod before it is still there"})
+        if pod is None or want["revision"] is None or pod["metadata"].get("deletionTimestamp") or _is_old(pod, want["revision"]):
+            waiting.append({"pod": name, "reason": _why_not_the_one(pod, want["revision"])})
         elif stuck := next(_stuck(pod), None):
             failed.append({"pod": name, **stuck})
         elif _is_ready(pod):
@@ -100,8 +100,8 @@ def _revision(stateful_set: Mapping) -> str | None:
     return status.get("updateRevision") if noticed else None
 
 
-def _is_old(pod: Mapping, revision: str | None) -> bool:
-    return bool(revision) and pod["metadata"].get("labels", {}).get("controller-revision-hash") != revision
+def _is_old(pod: Mapping, revision: str) -> bool:
+    return pod["metadata"].get("labels", {}).get("controller-revision-hash") != revision
 
 
 def _is_ready(pod: Mapping) -> bool:
@@ -125,6 +125,12 @@ def _stuck(pod: Mapping) -> Iterator[dict]:
         elif reason == "CrashLoopBackOff" and row.get("restartCount", 0) >= _CRASHES:
             why = f"ended with status {ended.get('exitCode', 'unknown')} {row['restartCount']} times"
             yield {"container": row["name"], "previous": True, "reason": _words(reason, _words(why, ended.get("message")))}
+
+
+def _why_not_the_one(pod: Mapping | None, revision: str | None) -> str:
+    if pod is None:
+        return "is not there yet"
+    return "Kubernetes has not taken notice of its StatefulSet yet" if revision is None else "the pod before it is still there"
 
 
 def _why_not(pod: Mapping) -> str:
