@@ -26,7 +26,9 @@ options:
     choices: [revert, skip_dead_nodes]
   version:
     description:
-      - The layout version that dead nodes hold up. The current one when left out. Only with O(action=skip_dead_nodes).
+      - The layout version that dead nodes hold up. Only with O(action=skip_dead_nodes).
+      - When left out it is the current one, and the task fails where that is the only one that is live, since no dead node holds up anything then. A
+        version that is given and goes on already is unchanged.
     type: int
   allow_missing_data:
     description:
@@ -35,7 +37,7 @@ options:
     default: false
   confirm:
     description:
-      - Must be V(true) with O(allow_missing_data=true).
+      - Must be V(true) with O(action=skip_dead_nodes), where nodes that are down for a while only are taken for dead as well.
     type: bool
     default: false
   fail_when_awaiting:
@@ -56,6 +58,7 @@ EXAMPLES = r"""
 - name: A node died while it drained
   s3ops.garage.layout_recovery:
     action: skip_dead_nodes
+    confirm: true
 """
 
 RETURN = r"""

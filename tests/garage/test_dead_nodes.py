@@ -17,7 +17,7 @@ class MakeCluster(Protocol):
     def __call__(self, *sites: Site, replication_factor: int) -> Cluster: ...
 
 
-@pytest.mark.requirement("FC-095", "FC-098", "GS-18", "LW-27", "OP-016")
+@pytest.mark.requirement("FC-019", "FC-095", "FC-098", "GS-18", "LW-27", "OP-016")
 def test_each_operation_names_the_dead_node_and_the_layout_goes_on_without_it(make_cluster: MakeCluster) -> None:
     cluster = make_cluster(Site("paris", "paris", 3), replication_factor=2)
     cluster.make_ready()
@@ -58,7 +58,9 @@ def test_each_operation_names_the_dead_node_and_the_layout_goes_on_without_it(ma
                                                        {"id": first.node_id, "zone": "paris", "capacity": 2 * GIB, "tags": []}]})
     first.admin.post("ApplyClusterLayout", {"version": 2})
 
-    skip = {"action": "skip_dead_nodes"}
+    skip = {"action": "skip_dead_nodes", "confirm": True}
+    unsure = run("layout_recovery", {**skip, "confirm": False})
+    assert (unsure["rc"], unsure["error"]["kind"]) == (2, "invalid_input") and "confirm:" in unsure["msg"]
     follower = run("layout_recovery", {**skip, "site_role": "follower"})
     assert (follower["changed"], follower["pending"], follower["blocked_operations"]) == (False, True, ["ClusterLayoutSkipDeadNodes"])
     predicted = run("layout_recovery", skip, check=True)
@@ -73,8 +75,11 @@ def test_each_operation_names_the_dead_node_and_the_layout_goes_on_without_it(ma
     assert draining()
     again = run("layout_recovery", skip)
     assert (again["changed"], again["recovery"]) == (False, {"ack_updated": [], "sync_updated": []})
-    lossy = run("layout_recovery", {**skip, "allow_missing_data": True, "confirm": True})
+    lossy = run("layout_recovery", {**skip, "allow_missing_data": True})
     assert (lossy["changed"], lossy["recovery"]["sync_updated"]) == (True, [dead.node_id])
     wait_until("the old version to go", draining, limit=300)
+    lone = run("layout_recovery", skip)
+    assert (lone["rc"], lone["error"]["kind"]) == (2, "refused") and "layout version 2 is the only one that is live" in lone["msg"]
+    assert run("layout_recovery", {**skip, "version": 2})["changed"] is False
     cluster.stop()
     cluster.remove()

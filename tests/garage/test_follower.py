@@ -163,7 +163,7 @@ def hundred(sites: Sites) -> list[tuple[str, Options, bool]]:
     runs: list[tuple[str, Options]] = [("layout", options(sites)) for options, *dummy in MATRIX.values()]
     runs += [("layout", {"roles": sites.declared, "purge_roles": True, "owner": {"zones": ["paris", "lyon"]}, "foreign_staged": mode})
              for mode in ("discard", "include")]
-    runs += [("layout_recovery", {"action": "revert"}), ("layout_recovery", {"action": "skip_dead_nodes"}),
+    runs += [("layout_recovery", {"action": "revert"}), ("layout_recovery", {"action": "skip_dead_nodes", "confirm": True}),
              ("layout_recovery", {"action": "skip_dead_nodes", "allow_missing_data": True, "confirm": True}), ("layout_info", {}),
              ("cluster_connect", {"nodes": [node.rpc_address for node in sites.federation.cluster.nodes]})]
     return [(*runs[number // 2 % len(runs)], bool(number % 2)) for number in range(100)]

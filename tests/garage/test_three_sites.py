@@ -132,9 +132,9 @@ def test_from_published_nodes_to_a_writer_that_is_lost_and_returns(federation: F
     foreign = result["foreign_writer"]
     assert (foreign["recorded_version"], foreign["live_version"]) == (2, 3)
     assert [line.partition(":")[0] for line in foreign["changes"]] == [f"node {new.node_id[:16]}"]
-    held = federation.module("nice", "layout_recovery", {"action": "skip_dead_nodes"}, "follower")
+    held = federation.module("nice", "layout_recovery", {"action": "skip_dead_nodes", "confirm": True}, "follower")
     assert (held["changed"], held["blocked_operations"]) == (False, ["ClusterLayoutSkipDeadNodes"]) or held["awaiting"]["reason"] == "nothing_pending"
-    federation.module("lyon", "layout_recovery", {"action": "skip_dead_nodes"}, "writer")
+    federation.module("lyon", "layout_recovery", {"action": "skip_dead_nodes", "confirm": True}, "writer")
     wait_until("the copies to be whole again", lambda: whole(lyon.nodes[0]), limit=300)
 
     # The old writer comes back as a follower.

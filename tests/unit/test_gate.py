@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils import _operation_job
 from ansible_collections.s3ops.garage.plugins.module_utils._endpoints import LAYOUT_WRITES
-from ansible_collections.s3ops.garage.plugins.module_utils._errors import GateClosed
+from ansible_collections.s3ops.garage.plugins.module_utils._errors import GateClosed, PlanError
 from ansible_collections.s3ops.garage.plugins.module_utils._site.document import normal_site
 from tests.fakes.garage import GIB
 from tests.fakes.garage.partitions import Role
@@ -35,7 +35,8 @@ class Context:
 def recover(site: Site, action: str, role: str | None = "follower", check: bool = False, **options: Any) -> tuple[dict, list[str]]:
     site.client.site_role = role
     context = Context(site, check)
-    params = {"action": action, "version": None, "allow_missing_data": False, "confirm": False, "fail_when_awaiting": False, **options}
+    params = {"action": action, "version": None, "allow_missing_data": False, "confirm": action == "skip_dead_nodes", "fail_when_awaiting": False,
+              **options}
     return _operation_job.recover_layout(params, context), context.warned
 
 
@@ -62,7 +63,7 @@ def test_a_recovery_as_writer_and_as_follower(action, make, endpoint, check):
     result, warned = recover(site, action, check=check)
     assert not set(site.sent) & LAYOUT_WRITES
     assert (result["changed"], result["pending"], result["blocked_operations"], result["actions"]) == (False, True, [endpoint], [])
-    assert result["awaiting"] == {"reason": "pending_recovery", "nodes": [site.ids[1]], "operations": [endpoint], "lines": [{"action": action}]}
+    assert result["awaiting"] == {"reason": "pending_recovery", "nodes": [site.ids[1]], "operations": [endpoint], "lines": [{"action": action, **({"confirm": True} if endpoint == SKIP else {})}]}
     assert (result["site_role"], result["layout_writer"], result["reason"]) == ("follower", False, "FollowerSite")
     assert len(warned) == 1 and "pending_recovery" in warned[0]
 
@@ -77,6 +78,18 @@ def test_a_recovery_as_writer_and_as_follower(action, make, endpoint, check):
 def test_a_follower_with_nothing_to_recover_waits_for_nothing(action):
     result, warned = recover(Site(["paris"], layout=1), action, fail_when_awaiting=True)
     assert (result["pending"], result["awaiting"]["reason"], warned) == (False, "nothing_pending", [])
+
+
+@pytest.mark.requirement("FC-019")
+@pytest.mark.parametrize("check", [False, True])
+def test_with_one_live_version_there_is_no_dead_node_to_skip(check):
+    site = Site(["paris"], layout=1)
+    with pytest.raises(PlanError, match="layout version 1 is the only one that is live"):
+        recover(site, "skip_dead_nodes", role="writer", check=check)
+    with pytest.raises(PlanError, match="version: 3 must be one of 1 to 1"):
+        recover(site, "skip_dead_nodes", role="writer", check=check, version=3)
+    assert recover(site, "skip_dead_nodes", role="writer", check=check, version=1)[0]["changed"] is False
+    assert site.writes == []
 
 
 @pytest.mark.requirement("LW-11", "LW-27")

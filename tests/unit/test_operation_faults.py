@@ -73,7 +73,7 @@ OPERATIONS = {
                                 lambda garage: list(garage.bucket("media").uploads), ["new"]),
     "layout_recovery revert": Operation(recover_layout, lambda garage: {**RECOVERY, "action": "revert"}, _staged, {}),
     "layout_recovery skip_dead_nodes": Operation(
-        recover_layout, lambda garage: {**RECOVERY, "action": "skip_dead_nodes", "allow_missing_data": True, "confirm": True},
+        recover_layout, lambda garage: {**RECOVERY, "action": "skip_dead_nodes", "version": 2, "allow_missing_data": True, "confirm": True},
         lambda garage: [version.version for version in garage.state.layout.live], [2]),
     "cluster_connect": Operation(run_connect, lambda garage: {
         "nodes": [f"{garage.state.nodes[-1].id}@{garage.state.nodes[-1].addr}"], "remotes": None, "fail_on_unreachable": True},

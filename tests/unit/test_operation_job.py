@@ -98,6 +98,7 @@ def test_a_block_is_shown_by_the_nodes_that_know_it():
     (clean_uploads, {"name": "media", "id": None, "older_than": "soon"}, "older_than"),
     (recover_layout, {"action": "revert", "version": 0, "allow_missing_data": False, "confirm": False}, "version"),
     (recover_layout, {"action": "skip_dead_nodes", "version": None, "allow_missing_data": True, "confirm": False}, "confirm"),
+    (recover_layout, {"action": "skip_dead_nodes", "version": None, "allow_missing_data": False, "confirm": False}, "confirm"),
 ])
 def test_what_cannot_be_is_refused_before_anything_is_sent(job, params, option):
     with pytest.raises(InputError) as caught:

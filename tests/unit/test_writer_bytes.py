@@ -42,7 +42,7 @@ def heard(site_role, profile, monkeypatch):
         ("layout", {"roles": [{"node": second, "state": "absent"}], "foreign_staged": "include"}, False),
         ("layout", {"roles": both[1:], "apply": False}, False),
         ("layout_recovery", {"action": "revert"}, False),
-        ("layout_recovery", {"action": "skip_dead_nodes"}, False),
+        ("layout_recovery", {"action": "skip_dead_nodes", "version": 1, "confirm": True}, False),
         ("layout_info", {}, False),
     ]
     with Listening(garage) as server:

@@ -85,8 +85,9 @@ def check_recovery(params: Mapping) -> None:
     if params["action"] == "revert":
         given = {"version": params["version"] is not None, "allow_missing_data": params["allow_missing_data"]}
         faults = [f"{name}: goes with action: skip_dead_nodes" for name, is_given in given.items() if is_given]
-    elif params["allow_missing_data"] and not params["confirm"]:
-        faults = ["confirm: allow_missing_data gives up data that only dead nodes hold; set confirm: true when that is meant"]
+    elif not params["confirm"]:
+        given_up = "data that only dead nodes hold is given up" if params["allow_missing_data"] else "nodes that are down count as dead"
+        faults = [f"confirm: {given_up}; set confirm: true when that is meant"]
     if faults:
         raise InputError(faults)
 
@@ -96,11 +97,11 @@ def plan_recovery(params: Mapping, layout: Layout, history: History, follower: b
 
     On a follower the plan has no calls, and ``awaiting`` says what the writer would have to run.
     """
-    plan = _plan_revert(layout) if params["action"] == "revert" else _plan_skip(params, history)
+    plan = _plan_revert(layout) if params["action"] == "revert" else _plan_skip(params, history, follower)
     if not follower:
         return plan
     nodes = () if not plan.calls else tuple(sorted(layout.staged if params["action"] == "revert" else history.lagging))
-    lines = [{name: params[name] for name in ("action", "version", "allow_missing_data") if params[name]}] if plan.calls else []
+    lines = [{name: params[name] for name in ("action", "version", "allow_missing_data", "confirm") if params[name]}] if plan.calls else []
     return Plan("cluster layout", awaiting=Awaiting("pending_recovery" if plan.calls else "nothing_pending", nodes,
                                                     tuple(call.endpoint for call in plan.calls), tuple(lines)))
 
@@ -111,12 +112,17 @@ def _plan_revert(layout: Layout) -> Plan:
     return Plan("cluster layout", layout.to_diff(), after, calls)
 
 
-def _plan_skip(params: Mapping, history: History) -> Plan:
+def _plan_skip(params: Mapping, history: History, follower: bool) -> Plan:
     version = params["version"] if params["version"] is not None else history.current
-    if history.settled:
+    if not history.draining and params["version"] is None and not follower:
+        raise PlanError(f"layout version {version} is the only one that is live, so no dead node holds one up and there is nothing to skip",
+                        hint="see s3ops.garage.cluster_info for what keeps the cluster from being well; a node that is dead for good leaves the layout by"
+                        " s3ops.garage.layout")
+    if history.settled and version <= history.current:
         return Plan("cluster layout")
-    if not min(history.draining) < version <= history.current:
-        raise PlanError(f"version: {version} must be one of {min(history.draining) + 1} to {history.current}: newer than the oldest that is still"
+    oldest = min(history.draining, default=history.current - 1)
+    if not oldest < version <= history.current:
+        raise PlanError(f"version: {version} must be one of {oldest + 1} to {history.current}: newer than the oldest that is still"
                         " stored, and not newer than the current one", hint="see layout.history of s3ops.garage.layout_info, or leave version out")
     call = Call("ClusterLayoutSkipDeadNodes", f"let layout version {version} go on without its dead nodes"
                 + (", giving up data that only they hold" if params["allow_missing_data"] else ""),
