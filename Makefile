@@ -17,7 +17,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help venv quickstart quickstart-stop test lint docs-lint docs unit garage real awx integration kubernetes cluster cluster-stop kubernetes-long importer sanity test-matrix newest bench status-picture trace lock clean
+.PHONY: help venv quickstart quickstart-stop test lint docs-lint docs unit garage real awx integration kubernetes kubernetes-long molecule cluster cluster-stop importer sanity test-matrix newest bench status-picture trace lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -80,6 +80,10 @@ kubernetes: garage ## the tests that need a Kubernetes (INSTALL=yes: install the
 kubernetes-long: garage ## the stories that take minutes each: faults, rotations, two sites
 	@echo "==> Kubernetes, the long stories"
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.check.kubernetes -m long $(ARGS)
+
+molecule: garage ## the scenario of molecule on the cluster of the tests, which stays (`make cluster-stop` ends it)
+	@echo "==> molecule"
+	@$(TOOLS) INSTALL="$(INSTALL)" molecule test $(ARGS)
 
 cluster: garage ## start the Kubernetes of the tests and leave it running (up to 15 minutes the first time)
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.cluster up
