@@ -128,7 +128,7 @@ def test_garage_starts_on_a_configuration_with_everything(node: Node) -> None:
     assert {path.name for path in (node.config.parent / "data").iterdir()} == {"ssd", "1", "2"}
 
 
-@pytest.mark.requirement("FC-110")
+@pytest.mark.requirement("FC-110", "GS-15")
 def test_metrics_ask_for_the_metrics_token(node: Node) -> None:
     assert "cluster_healthy" in node.metrics(node.tokens["GARAGE_METRICS_TOKEN"])
     with pytest.raises(urllib.error.HTTPError) as refused:

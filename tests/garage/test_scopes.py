@@ -104,3 +104,17 @@ def test_a_token_needs_the_scopes_of_the_page_and_no_other(ground: Ground, modul
         assert f"its scope lacks {scope}" in failure["msg"]
     assert ground.go(module, reads, check=True) is None
     assert ground.go(module, [*reads, *writes]) is None
+
+
+@pytest.mark.requirement("TD-25")
+def test_who_may_only_read_sees_what_is_beyond_a_declaration_and_changes_nothing(ground: Ground) -> None:
+    reads = sorted({scope for scopes, _writes in documented().values() for scope in scopes})
+    token = ground.admin.post("CreateAdminToken", {"name": "a person", "scope": reads})["secretToken"]
+    shown = _run("tenancy_info", ground.node.api_url, token, {}, False)
+    assert "tried" in {key["name"] for key in shown["tenancy"]["keys"]}
+    only = {"keys": [], "owner": {"prefix": "tried"}, "purge_keys": True}
+    beyond = _run("tenancy", ground.node.api_url, token, only, True)
+    assert len(beyond["actions"]) == 1 and "tried" in beyond["actions"][0], beyond
+    refused = _run("tenancy", ground.node.api_url, token, only, False)
+    assert (refused["failed"], refused["error"]["kind"], refused["error"]["endpoint"]) == (True, "denied", "DeleteKey")
+    assert "tried" in {key["name"] for key in ground.admin.get("ListKeys")}

@@ -84,7 +84,7 @@ def test_empty_variables_are_unset():
     assert len(faults({}, empty)) == 2
 
 
-@pytest.mark.requirement("MH-10", "MH-15")
+@pytest.mark.requirement("MH-10", "MH-15", "TD-52")
 @pytest.mark.parametrize(("params", "named"), [
     ({}, ["api_url", "api_token"]),
     ({"api_url": "http://x"}, ["api_token"]),

@@ -47,6 +47,7 @@ def test_version_is_the_first_three_numbers(text, version):
     assert normal_version(text) == (".".join(map(str, version)) if version else None)
 
 
+@pytest.mark.requirement("TD-51")
 def test_capabilities_follow_the_version():
     assert capabilities("2.5.0") == dict.fromkeys(CAPABILITIES, True)
     assert capabilities("cargo:2.10.0")["bulk_reads"] is True

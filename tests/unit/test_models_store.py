@@ -220,7 +220,7 @@ def words(value, prefix=""):
     return " ".join(value.replace(f"O({prefix}", "O(").split()) if isinstance(value, str) else value
 
 
-@pytest.mark.requirement("TD-14")
+@pytest.mark.requirement("TD-14", "TD-15")
 @pytest.mark.parametrize(("text", "part"), [(ModuleDocFragment.DOCUMENTATION, "keys"), (ModuleDocFragment.TOKEN, "admin_tokens")])
 def test_a_tenancy_says_the_same_of_its_stores(text, part):
     shared = words(yaml.safe_load(text)["options"])

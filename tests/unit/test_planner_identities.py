@@ -4,8 +4,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+import yaml
+from jinja2 import Template
+
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.identities import identities
 
+ROOT = Path(__file__).resolve().parents[2]
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = "paris-nodes.garage.svc.cluster.local"
 PODS = [f"paris-storage-{number}-0" for number in range(3)]
@@ -14,6 +21,15 @@ PODS = [f"paris-storage-{number}-0" for number in range(3)]
 def config(*peers: str) -> dict:
     listed = ", ".join(f'"{peer}"' for peer in peers)
     return {"data": {"garage.toml": f"x = 1\nbootstrap_peers = [{listed}]\n"}}
+
+
+@pytest.mark.requirement("FC-107")
+def test_the_names_of_nodes_end_with_the_domain_of_the_cluster() -> None:
+    host = yaml.safe_load((ROOT / "roles" / "workload" / "vars" / "main.yml").read_text(encoding="utf-8"))["_workload_host"]
+    named = Template(host).render(workload_site={"name": "paris"}, _workload_namespace="garage", _workload_cluster={"cluster_domain": "k8s.local"})
+    assert named == "paris-nodes.garage.svc.k8s.local"
+    found = identities("paris", [], [{"pod": "paris-storage-0-0", "id": A}], named, PODS)
+    assert found["peers"] == [f"{A}@paris-storage-0-0.paris-nodes.garage.svc.k8s.local:3901"]
 
 
 def test_nothing_is_known_of_a_new_site() -> None:

@@ -190,9 +190,10 @@ def test_the_metadata_of_edge_gateways_does_not_change():
     assert [fault.split(" ")[1] for fault in plan["faults"]] == ["metadata-paris-gateway-0", "metadata-paris-gateway-1"]
 
 
-@pytest.mark.requirement("OP-012")
+@pytest.mark.requirement("OP-012", "FC-025")
 @pytest.mark.parametrize(("sections", "text"), [
-    ({"replication": {"factor": 2, "consistency_mode": "consistent"}}, "runs with replication_factor = 3, the site file says 2"),
+    ({"replication": {"factor": 2, "consistency_mode": "consistent"}}, "runs with replication_factor = 3, the site file says 2: Garage starts with"
+     " another one only when all nodes were stopped and the file cluster_layout was taken out of the metadata of each"),
     ({"config": {"db_engine": "sqlite", "s3_api": {"s3_region": "garage"}}}, 'runs with db_engine = "lmdb", the site file says "sqlite"'),
 ])
 def test_what_no_node_takes_by_a_restart_is_refused(sections, text):

@@ -245,7 +245,7 @@ FAULTS = [
     # releases
     row(site=tagged("v1.3.1", STORAGE), path="image.tag", fix="2.0.0"),
     row(mark.requirement("OP-045"), site=tagged("v2.3.0", consul()), path="config.consul_discovery", fix="v2.4.1"),
-    row(mark.requirement("OP-045"), site=tagged("v2.4.0", config(kubernetes_discovery={})), path="config.kubernetes_discovery", fix="v2.4.1"),
+    row(mark.requirement("OP-045", "FC-106"), site=tagged("v2.4.0", config(kubernetes_discovery={})), path="config.kubernetes_discovery", fix="v2.4.1"),
     row(site=tagged("v2.0.0", config(db_engine="fjall")), path="config.db_engine", fix="v2.1.0"),
     row(site=tagged("2.0.0", config(block_max_concurrent_reads=1)), path="config.block_max_concurrent_reads", fix="v2.1.0"),
     row(site=tagged("v2.1.0", config(block_max_concurrent_writes_per_request=1)), path="config.block_max_concurrent_writes_per_request",

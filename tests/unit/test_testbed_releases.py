@@ -65,11 +65,15 @@ def test_release_with_the_right_checksum_is_taken(monkeypatch: pytest.MonkeyPatc
     assert cached_files() == ["garage"]
 
 
+@pytest.mark.requirement("FC-121")
 def test_release_with_another_checksum_is_not_taken(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+    monkeypatch.setenv("GARAGE_SHA256", CHECKSUM)
+    assert releases.download("2.5.0", said.append) == binary_place("2.5.0")
+    before = binary_place("2.5.0").read_bytes()
     monkeypatch.setenv("GARAGE_SHA256", "0" * 64)
     assert releases.download("2.5.0", said.append) is None
     assert f"not taken: its SHA-256 is {CHECKSUM}" in said[-1]
-    assert cached_files() == []
+    assert (cached_files(), binary_place("2.5.0").read_bytes()) == (["garage"], before)
 
 
 def test_nothing_is_asked_of_the_server_without_a_checksum(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:

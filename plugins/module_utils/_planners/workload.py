@@ -18,7 +18,8 @@ from ._claims import Claim, claim_faults, claim_patch, source_text
 
 # What no node takes by a restart: the others would not understand it (factor, OP-012), or it would start on an empty database.
 FROZEN = {
-    "replication_factor": "all nodes have to change together, which is a migration of its own; set replication.factor: {live}",
+    "replication_factor": "Garage starts with another one only when all nodes were stopped and the file cluster_layout was taken out of the metadata of"
+                          " each, and then has no layout; set replication.factor: {live}",
     "db_engine": "a node would start without its metadata; convert it with `garage convert-db` first, or set config.db_engine: {live}",
 }
 
