@@ -336,6 +336,32 @@ def test_gateways_that_serve_another_site_of_the_inventory(edge: dict, target: d
     assert fix in "".join(found)
 
 
+SPREAD = {**STORAGE, "replication": {"factor": 3, "zone_redundancy": "maximum"}}
+LYON, NICE = ({**REMOTE, "name": name, "zone": name} for name in ("lyon", "nice"))
+
+
+@mark.requirement("OP-038")
+@mark.parametrize(("edge", "target", "refused"), [
+    ({}, SPREAD, True),
+    ({"zone": "paris"}, SPREAD, False),
+    ({}, STORAGE, False),
+    ({}, {**SPREAD, "replication": {"factor": 1, "zone_redundancy": "maximum"}}, False),
+    ({}, {**SPREAD, "replication": {"factor": 3, "zone_redundancy": 1}}, False),
+    ({"replication": {"zone_redundancy": 1}}, SPREAD, False),
+    ({}, {**SPREAD, "remotes": [LYON]}, True),
+    ({}, {**SPREAD, "remotes": [LYON, NICE]}, False),
+    ({"zone": "lyon"}, {**SPREAD, "remotes": [LYON]}, False),
+    ({}, {**SPREAD, "remotes": [LYON], "layout": {"external_nodes": [{"node": ID_1, "zone": "nice", "capacity": "1T"}]}}, False),
+    ({}, {**SPREAD, "remotes": [LYON], "layout": {"external_nodes": [{"node": ID_1, "zone": "nice", "gateway": True}]}}, True),
+])
+def test_gateways_in_a_zone_of_their_own(edge: dict, target: dict, refused: bool) -> None:
+    site = {"name": "edge", "zone": "edge", "kubernetes": {"namespace": "edge"}, "gateway": {"metadata": {"size": "1Gi"}},
+            "connect_to": {"site": "paris"}, **edge}
+    found = [fault for fault in faults(site, inventory(site, target)) if fault.startswith("garage_site.zone: 'edge' holds gateways alone")]
+    assert len(found) == refused
+    assert "paris" in "".join(found) or not refused
+
+
 @mark.requirement("OP-046")
 def test_all_faults_of_a_workload_at_once() -> None:
     site = {

@@ -16,7 +16,7 @@ from .._models.layout import LayoutSpec
 from .._models.tenancy import PURGES, TenancySpec
 from .federation import chain, declared_role, members, role_in_chain, writer_faults, writer_host
 from .rules import in_pod, rule_faults
-from .rules_workload import cluster_faults
+from .rules_workload import cluster_faults, zone_faults
 from .schema import Fault, schema_faults
 from .shape import EDGE_GATEWAYS, HANDLE, entries, misplaced, section, shape, shape_faults
 from .warnings import restore_meaning, site_warnings
@@ -173,6 +173,7 @@ def _target_faults(site: Mapping, target: Mapping) -> Iterator[str]:
         return
     if kind in (None, HANDLE) and not section(site, "connect_to").get("rpc_secret_file"):
         yield f"{where}: site {target.get('name')!r} has no nodes of its own, so it has no RPC secret; set connect_to.rpc_secret_file beside site"
+    yield from zone_faults(site, target)
     if all(section(one, "replication").get("factor") is None for one in (site, target)):
         yield f"garage_site.replication.factor: is missing here and at site {target.get('name')!r}; set that of the cluster the gateways serve"
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._models.layout import MAXIMUM
 from .._models.peer import split_address
 from .rules_config import config_faults, version_faults
 from .rules_pod import mark_faults, pod_faults
@@ -145,6 +146,25 @@ def cluster_faults(site: Mapping, others: list[tuple[str, Mapping]]) -> Iterator
             if None not in (own.get(name), found) and own[name] != found:
                 yield (f"garage_site.replication.{name}: {own[name]!r} here and {found!r} at {called}; nodes of one cluster have one."
                        + (" Changing the factor of a cluster that runs is a migration: all nodes stop for it" if name == "factor" else ""))
+
+
+def zone_faults(site: Mapping, target: Mapping) -> Iterator[str]:
+    """Whether Garage can compute a layout with gateways in the zone of ``site``, for the cluster of ``target``.
+
+    With `maximum` it counts the zones of gateways too, and finds storage in none of them: it refuses to apply such a layout (seen on 2.5.0).
+    """
+    said = section(site, "replication").get("zone_redundancy", section(target, "replication").get("zone_redundancy"))
+    factor = number(section(target, "replication").get("factor"))
+    if said != MAXIMUM or factor is None or target.get("storage") is None:
+        return
+    others = [node.get("zone") for name in ("nodes", "external_nodes") for _index, node in entries(section(target, "layout"), name)
+              if not node.get("gateway")]
+    # Of the other sites it is not known here that they store nothing.
+    zones = {str(zone) for zone in (target.get("zone"), *others, *(remote.get("zone") for _index, remote in entries(target, "remotes"))) if zone}
+    if site.get("zone") not in zones and len(zones) < factor:
+        yield (f"garage_site.zone: {site.get('zone')!r} holds gateways alone, and with zone_redundancy: maximum Garage would want storage in it and"
+               f" refuse the layout; set the zone of the storage they are near ({', '.join(sorted(zones))}), or zone_redundancy: {len(zones)} at the"
+               " writer of the layout")
 
 
 def tag_lists(site: Mapping) -> Iterator[tuple[str, Any]]:
