@@ -36,7 +36,7 @@ smartquotes_action = "D"
 html_show_sphinx = False
 
 
-def with_contents(app: Sphinx, docname: str, source: list[str]) -> None:
+def with_contents(dummy_app: Sphinx, docname: str, source: list[str]) -> None:
     """The contents beside each page are what index.md links to, under its headings, and the pages of plugins and roles, which only this site has. The
     file has no list of its own, which would look odd in the repository."""
     if docname == "index":
@@ -45,14 +45,14 @@ def with_contents(app: Sphinx, docname: str, source: list[str]) -> None:
             source[0] += "\n".join(("\n", "```{toctree}", ":hidden:", f":caption: {caption}", *pages, "```", ""))
 
 
-def short_names(app: Sphinx, docname: str, source: list[str]) -> None:
+def short_names(dummy_app: Sphinx, docname: str, source: list[str]) -> None:
     """The pages of plugins and roles have long titles, and contents that the theme shows already."""
     if docname.startswith("reference/"):
         source[0] = re.sub(r"^\.\. contents::\n(?: +:.*\n)+", "", source[0], flags=re.M)
         source[0] = re.sub(r"^    (\w+)_([a-z]+)$", r"    \1 (\2) <\1_\2>", source[0], flags=re.M)
 
 
-def to_repository(app: Sphinx, doctree: nodes.document) -> None:
+def to_repository(dummy_app: Sphinx, doctree: nodes.document) -> None:
     """Guides are read in the repository too, where a link may leave docs/. Here it leads to the repository; to a file that is not there, it stays a fault."""
     for node in list(doctree.findall(pending_xref)):
         path = node["reftarget"].partition("#")[0]
@@ -61,7 +61,7 @@ def to_repository(app: Sphinx, doctree: nodes.document) -> None:
             node.replace_self(nodes.reference("", "", *node.children, refuri=address))
 
 
-def to_ansible(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.TextElement) -> nodes.reference | None:
+def to_ansible(dummy_app: Sphinx, dummy_env: BuildEnvironment, node: pending_xref, text: nodes.TextElement) -> nodes.reference | None:
     """What the pages of plugins name of Ansible's own documentation and of other collections'."""
     target = node["reftarget"]
     if target in ANSIBLE_PAGES:

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 s3ops.garage contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the guides show is right as it stands: each site file, each task, each command. tests/garage/test_guides.py does whole guides on a real Garage."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.s3ops.garage.plugins.module_utils._site.document import site_faults
+from ansible_collections.s3ops.garage.plugins.module_utils._site.schema import site_schema
+from tests.guides import GUIDES, ROOT, Block, blocks
+from tests.unit.static_sources import modules
+
+ALL = [block for guide in GUIDES for block in blocks(guide)]
+YAML = [block for block in ALL if block.language == "yaml"]
+COMMANDS = [(block, line) for block in ALL if block.language == "console" for line in block.commands]
+# A part of a site file is looked at in a site that lacks just that.
+REST = {"name": "paris", "zone": "paris"}
+HANDLE = {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/admin-token"}
+SECTIONS = site_schema()["definitions"]["site"]["properties"]
+NODES = {"replicas": 3, "metadata": {"size": "10Gi"}}
+# Programs that are not ours. tests/awx runs what is for AWX, and the importer's check builds and reads what ansible-galaxy installs.
+OTHERS = {"ansible-galaxy", "ansible-builder", "python3", "pip", "export", "set", "aws", "garage", "(umask"}
+BOOLEAN = {"--check", "--diff"}
+
+
+def place(block: Block) -> str:
+    return f"{block.guide}:{block.line}"
+
+
+def variables(text: str) -> dict[str, Any]:
+    """The values of ``-a`` and ``-e``: JSON, or words with ``=``."""
+    return json.loads(text) if text.startswith("{") else dict(word.split("=", 1) for word in shlex.split(text))
+
+
+def plain(value: Any) -> Any:
+    """Without what only a run can fill in."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items() if not (isinstance(inner, str) and inner.startswith("{{"))}
+    return [plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def filled(value: Any) -> Any:
+    """With something in the place of what a run fills in. A whole section that comes from elsewhere is left out."""
+    if isinstance(value, dict):
+        return {key: filled(inner) for key, inner in value.items() if not (key == "tenancy" and isinstance(inner, str))}
+    if isinstance(value, list):
+        return [filled(inner) for inner in value]
+    return re.sub(r"\{\{.*?\}\}", "/there", value) if isinstance(value, str) else value
+
+
+def option_faults(options: dict[str, Any], spec: dict[str, Any]) -> list[str]:
+    names = ("mutually_exclusive", "required_together", "required_one_of", "required_if", "required_by")
+    return ArgumentSpecValidator(spec["argument_spec"], **{name: spec[name] for name in names if name in spec}).validate(plain(options)).error_messages
+
+
+def tasks(document: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for entry in document:
+        yield from tasks(entry.get("tasks", []))
+        yield from ((key.removeprefix("s3ops.garage."), value) for key, value in entry.items() if key.startswith("s3ops.garage."))
+
+
+def sites(document: Any) -> Iterator[dict[str, Any]]:
+    """The site files that a block holds, or is a part of."""
+    if "garage_site" in document:
+        yield document["garage_site"]
+    elif "all" in document:
+        yield from (host["garage_site"] for host in document["all"]["hosts"].values() if "garage_site" in host)
+    elif "data" in document:
+        yield {**REST, "kubernetes": {"namespace": "garage"}, "replication": {"factor": 3}, "storage": {**NODES, **document}}
+    elif set(document) <= set(SECTIONS):
+        yield {**REST, "connect_to": HANDLE, **document}
+
+
+@pytest.mark.parametrize("block", YAML, ids=place)
+def test_every_yaml_is_right(block: Block, spec_of: Any) -> None:
+    document = yaml.safe_load(block.text) or {}
+    if isinstance(document, list):
+        for name, options in tasks(document):
+            assert option_faults(options, spec_of(name)) == []
+    elif "kind" in document:
+        kubernetes_validate.validate(document, "1.34", strict=True)
+    else:
+        for site in sites(document):
+            assert site_faults(filled(site), {site["name"]: {"garage_site": site}}) == []
+
+
+@pytest.mark.parametrize(("block", "line"), COMMANDS, ids=lambda value: value if isinstance(value, str) else place(value))
+def test_every_command_names_what_there_is(block: Block, line: str, spec_of: Any) -> None:
+    words = [word for word in shlex.split(line) if not re.match(r"[A-Z_]+=", word) or line.startswith(("export", "make"))]
+    if words[0] == "ansible-playbook":
+        assert playbook_faults(block, words[1:]) == []
+    elif words[0] == "ansible":
+        options = dict(zip(words[2::2], words[3::2])) if not BOOLEAN & set(words) else dict(zip(words[2:-2:2], words[3:-2:2]))
+        name = options["-m"].removeprefix("s3ops.garage.")
+        assert name in modules()
+        assert option_faults(variables(options.get("-a", "")), spec_of(name)) == []
+    elif words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    else:
+        assert words[0] in OTHERS
+
+
+def playbook_faults(block: Block, words: list[str]) -> Iterator[str] | list[str]:
+    """What an ansible-playbook command names that is not there: the playbook, or a variable that neither playbooks, roles nor the guide know."""
+    own = [path.read_text(encoding="utf-8") for folder in ("playbooks", "roles") for path in (ROOT / folder).rglob("*.yml")]
+    known = "\n".join([*own, *(other.text for other in ALL if other.guide == block.guide and other.file)])
+    faults, rest = [], iter(word for word in words if word not in BOOLEAN)
+    for word in rest:
+        if word == "-i":
+            next(rest)
+        elif word == "-e":
+            value = next(rest)
+            faults += [] if value.startswith("@") else [f"variable {name}" for name in variables(value) if not re.search(rf"\b{name}\b", known)]
+        elif not (word.startswith("s3ops.garage.") and (ROOT / "playbooks" / f"{word.removeprefix('s3ops.garage.')}.yml").exists()):
+            shown = {other.file for other in ALL if other.guide == block.guide}
+            faults += [] if word in shown or (ROOT / "awx" / word).exists() else [f"playbook {word}"]
+    return faults
+
+
+@pytest.mark.parametrize("line", ["-i x s3ops.garage.sites", "s3ops.garage.site -e garage_no_such=1", "none.yml", "-e {\"nothing_known\":1} s3ops.garage.site"])
+def test_a_wrong_command_is_found(line: str) -> None:
+    assert len(list(playbook_faults(ALL[0], line.split()))) == 1
+
+
+def test_a_wrong_example_is_found(spec_of: Any) -> None:
+    assert option_faults({"nam": "x"}, spec_of("bucket"))
+    (site,) = sites({"connect_to": {"api_url": "http://127.0.0.1:3903"}})
+    assert site_faults(site, {"paris": {"garage_site": site}})
+
+
+def test_the_blocks_were_found() -> None:
+    assert len(YAML) > 15 and len(COMMANDS) > 25
+    assert {block.file for block in YAML if block.guide == "docs/first-bucket.md"} == {"inventory.yml", "host_vars/paris.yml"}
