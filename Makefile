@@ -19,17 +19,18 @@ ARGS ?=
 MAKEFLAGS += --no-print-directory
 .PHONY: help venv quickstart quickstart-stop test lint docs-lint docs unit garage real awx integration kubernetes kubernetes-long molecule cluster cluster-stop importer sanity test-matrix newest bench status-picture trace lock clean
 
-help: ## show this list
+# At most 24 lines of 80 columns: one screen.
+help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
-venv: ## make or refresh .venv (only when the requirements changed)
+venv: ## make or refresh .venv, when the requirements changed
 	@test -n "$(PYTHON)" || { echo "No Python of 3.11 or newer with venv and pip: install python3 and python3-venv, or set PYTHON=" >&2; exit 1; }
 	@$(PYTHON) -m tools.check.venv
 
-quickstart: venv ## two sites on a local Garage, from two site files
+quickstart: venv ## two sites on a local Garage; quickstart-stop ends it
 	@$(RUN) -m tools.quickstart up
 
-quickstart-stop: venv ## stop what quickstart started
+quickstart-stop: venv
 	@$(RUN) -m tools.quickstart stop
 
 test: venv ## everything below up to sanity, in this order
@@ -38,13 +39,13 @@ test: venv ## everything below up to sanity, in this order
 		started=$$(date +%s); $(MAKE) $$step; echo "==> $$step: done in $$(($$(date +%s) - started)) s"; done
 	@$(RUN) -m tools.check.summary
 
-lint: venv ## ansible-lint with the production profile, changelog fragments
+lint: venv ## ansible-lint, production profile; changelog fragments
 	@echo "==> ansible-lint"
 	@$(TOOLS) ansible-lint --nocolor $(ARGS)
 	@echo "==> antsibull-changelog lint"
 	@$(TOOLS) antsibull-changelog lint
 
-docs-lint: venv ## module and role pages: complete, references and markup right; the site can be built
+docs-lint: venv ## pages of modules and roles are complete; build the site
 	@echo "==> documentation pages"
 	@$(RUN) -m tools.check.docs
 	@$(MAKE) docs
@@ -57,7 +58,7 @@ unit: venv ## tests that need no Garage
 	@echo "==> unit tests"
 	@$(PYTEST) tests/unit --junit-xml=$(RESULTS)/unit.xml $(ARGS)
 
-garage: venv ## find or build a Garage binary (up to 15 minutes the first time)
+garage: venv ## find or build a Garage (15 minutes the first time)
 	@echo "==> Garage binary"
 	@$(RUN) -m tools.testbed.garage_binary
 
@@ -65,7 +66,7 @@ real: garage ## all other tests by pytest: on a real Garage
 	@echo "==> tests on a real Garage"
 	@$(PYTEST) tests --ignore=tests/unit --ignore=tests/kubernetes --ignore=tests/awx --junit-xml=$(RESULTS)/real.xml $(ARGS)
 
-awx: garage ## the AWX project, by ansible-runner in what its execution environment names (with a Python of 3.12 or newer)
+awx: garage ## the AWX project, by ansible-runner (Python 3.12)
 	@echo "==> AWX"
 	@$(RUN) -m tools.check.awx $(ARGS)
 
@@ -73,25 +74,25 @@ integration: garage ## every module by ansible-test on a real Garage
 	@echo "==> ansible-test integration"
 	@$(RUN) -m tools.check.integration $(ARGS)
 
-kubernetes: garage ## the tests that need a Kubernetes (INSTALL=yes: install the packages that a local one lacks)
+kubernetes: garage ## what needs a Kubernetes (INSTALL=yes: and packages)
 	@echo "==> tests on a real Kubernetes"
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.check.kubernetes $(ARGS)
 
-kubernetes-long: garage ## the stories that take minutes each: faults, rotations, two sites
+kubernetes-long: garage ## the stories that take minutes each
 	@echo "==> Kubernetes, the long stories"
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.check.kubernetes -m long $(ARGS)
 
-molecule: garage ## the scenario of molecule on the cluster of the tests, which stays (`make cluster-stop` ends it)
+molecule: garage ## molecule's scenario; the cluster stays until cluster-stop
 	@echo "==> molecule"
 	@$(TOOLS) INSTALL="$(INSTALL)" molecule test $(ARGS)
 
-cluster: garage ## start the Kubernetes of the tests and leave it running (up to 15 minutes the first time)
+cluster: garage ## start the Kubernetes of the tests; cluster-stop ends it
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.cluster up
 
-cluster-stop: venv ## end it, and what a killed run has left
+cluster-stop: venv
 	@$(RUN) -m tools.cluster down
 
-importer: venv ## build the collection and let Galaxy's importer judge it
+importer: venv ## build the collection; Galaxy's importer judges it
 	@echo "==> galaxy-importer"
 	@$(RUN) -m tools.check.importer
 
@@ -101,27 +102,27 @@ sanity: venv ## ansible-test sanity with every Python found
 
 # 2.2.0 was never published where released sources are built from.
 MATRIX := 2.0.0 2.1.0 2.3.0 2.4.1
-test-matrix: venv ## the contract tests on each older Garage (built once each; MATRIX="2.3.0" narrows)
+test-matrix: venv ## contract tests on older Garages (MATRIX="2.3.0")
 	@set -e; for version in $(MATRIX); do echo "==> contract tests on Garage $$version"; \
 		$(RUN) -m tools.testbed.garage_binary --version $$version; \
 		GARAGE_CONTRACT_VERSION=$$version $(RUN) -m pytest tests/contract $(ARGS); done
 
-newest: garage ## the unit tests and every module's on the newest ansible-core (with a Python of 3.12 or newer; ARGS=bucket narrows)
+newest: garage ## on the newest ansible-core (Python 3.12; ARGS=bucket)
 	@echo "==> the newest ansible-core"
 	@$(RUN) -m tools.check.newest $(ARGS)
 
-bench: garage ## what a tenancy costs beside a bare script (ARGS="100 1000 10000"; writes docs/performance.md)
+bench: garage ## tenancy beside a bare script (ARGS="100 1000 10000")
 	@$(RUN) -m tools.bench $(ARGS)
 
-status-picture: venv ## look at a status page in Chromium (ARGS=page.html; an invented one otherwise; pictures in .cache/status)
+status-picture: venv ## a status page in Chromium (ARGS=page.html)
 	@$(RUN) -m tools.status_picture $(ARGS)
 
 trace: venv ## which requirements have a test and which have none
 	@$(RUN) -m tools.trace $(ARGS)
 
-lock: ## write requirements/dev.txt anew from requirements/dev.in
+lock: ## write requirements/dev.txt anew from dev.in
 	@$(PYTHON) -m tools.check.lock
 
-clean: ## remove .venv and what checks left in the checkout (not the cache of binaries outside)
+clean: ## remove .venv and what checks left in the checkout
 	rm -rf .venv .cache .ansible .hypothesis .pytest_cache changelogs/.plugin-cache.yaml
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
