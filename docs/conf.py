@@ -53,7 +53,8 @@ def short_names(dummy_app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def to_repository(dummy_app: Sphinx, doctree: nodes.document) -> None:
-    """Guides are read in the repository too, where a link may leave docs/. Here it leads to the repository; to a file that is not there, it stays a fault."""
+    """Guides are read in the repository too, where a link may leave docs/. Here it leads to the repository. One to a file that is not there is left
+    as it is, for Sphinx to find fault with."""
     for node in list(doctree.findall(pending_xref)):
         path = node["reftarget"].partition("#")[0]
         if path.startswith("../") and (ROOT / "docs" / path).exists():

@@ -99,16 +99,23 @@ class Source:
         if name not in self._functions or name in self._entered:
             return [GAP]
         self._entered.add(name)
-        given = self._all([node.value for node in ast.walk(self._functions[name]) if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None])
+        given = self._all([node.value for node in ast.walk(self._functions[name]) if isinstance(node, (ast.Return, ast.Yield)) and node.value])
         self._entered.remove(name)
         return [text for text in given if text.strip(GAP)] or [GAP]
 
     def _named(self, name: ast.Name) -> list[str]:
         """What a name of a function is given in it, or a name of the file."""
         function = self.function_of(name)
-        given = [node.value for node in ast.walk(function) if isinstance(node, (ast.Assign, ast.NamedExpr)) and self._sets(node, name.id)] if function else []
-        given = given or (self._looped(function, name.id) if function else []) or [constant for constant in [self._constant(name.id)] if constant is not None]
-        return self._all([value for value in given if not any(inner for inner in ast.walk(value) if isinstance(inner, ast.Name) and inner.id == name.id)]) or [GAP]
+        given: list[ast.expr | None] = []
+        if function:
+            given = [node.value for node in ast.walk(function) if isinstance(node, (ast.Assign, ast.NamedExpr)) and self._sets(node, name.id)]
+            given = given or self._looped(function, name.id)
+        known = [value for value in given or [self._constant(name.id)] if value is not None and not self._speaks_of(value, name.id)]
+        return self._all(known) or [GAP]
+
+    @staticmethod
+    def _speaks_of(value: ast.expr, name: str) -> bool:
+        return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(value))
 
     def _looped(self, function: ast.FunctionDef, name: str) -> list[ast.expr]:
         """What a name goes through in a loop over the rows of a table of this file."""

@@ -45,11 +45,12 @@ SPDX-License-Identifier: GPL-3.0-or-later
 -->
 # Every error, and what to do
 
-Written by `python -m tools.errors` from the sources, where each message stands beside its cure. `…` is what a run fills in: search for words that stay.
+Written by `python -m tools.errors` from the sources, where each message stands beside its cure. `…` is what a run fills in: search for words that
+stay.
 
-A module that fails says, in this order: what it tried and on what, what the server said, what it had done before and what it had not (a further run goes
-on from there), and `What to do: …`. Its `error.kind` is for plays to branch on and keeps its meaning; the words may change. Nothing is sent before all
-faults of options and site files are told at once.
+A module that fails says, in this order: what it tried and on what, what the server said, what it had done before and what it had not (a further run
+goes on from there), and `What to do: …`. Its `error.kind` is for plays to branch on and keeps its meaning; the words may change. Faults of options
+and of site files are told all at once, before anything is sent.
 """
 
 
@@ -100,7 +101,7 @@ def faults(source: Source) -> Iterator[str]:
             found.append(node.exc.args[0])
         elif isinstance(node, (ast.Assign, ast.AugAssign)) and ast.unparse(getattr(node, "target", None) or node.targets[0]) == "faults":
             found.append(node.value)
-        elif isinstance(node, ast.FunctionDef) and (node.returns is not None and ast.unparse(node.returns) == "Iterator[str]" or "fault" in node.name):
+        elif isinstance(node, ast.FunctionDef) and ("fault" in node.name or node.returns is not None and ast.unparse(node.returns) == "Iterator[str]"):
             found += [inner.value for inner in ast.walk(node) if isinstance(inner, (ast.Return, ast.Yield))]
     yield from (text for node in found if node is not None for text in source.texts(node) if " " in text.strip(f" {GAP}"))
 
@@ -156,18 +157,19 @@ def page() -> str:
         if kind in by_kind:
             lines += [f"### `{kind}`", "", _about(kind), "", "| what it says | what to do |", "| --- | --- |"]
             lines += [f"| {_code(error.message)} | {_plain(error.cure)} |" for error in by_kind[kind]] + [""]
-    lines += ["## Faults of options and site files", "", "Their kind is `invalid_input`. Each begins with the option that it is about, and says what is wanted"
-              " there: write that,", "and run it again. Nothing was sent or changed.", ""]
+    lines += ["## Faults of options and site files", "", "Their kind is `invalid_input`. Each begins with the option that it is about, and says what is",
+              "wanted there: write that, and run it again. Nothing was sent or changed.", ""]
     for part, texts in all_faults().items():
         lines += [f"### {part}", "", *(f"- {_code(text)}" for text in texts), ""]
-    lines += ["## Roles and playbooks", "", "They end a run with the faults above, or with one of these.", "", *(f"- {_code(text)}" for text in sorted(set(plays())))]
+    lines += ["## Roles and playbooks", "", "They end a run with the faults above, or with one of these.", ""]
+    lines += [f"- {_code(text)}" for text in sorted(set(plays()))]
     return "\n".join(lines) + "\n"
 
 
 def _about(kind: str) -> str:
     """What the classes of a kind are for, in their own words, without the ids of requirements."""
-    texts = [re.sub(r" \([^()]*\b[A-Z]{2}-[0-9]+[^()]*\)", "", (each.__doc__ or "").partition("\n\n")[0]) for each in KINDS.values() if each.kind == kind]
-    return " ".join(_plain(" ".join(text.split())) for text in texts)
+    texts = [(each.__doc__ or "").partition("\n\n")[0] for each in KINDS.values() if each.kind == kind]
+    return " ".join(_plain(" ".join(re.sub(r" \([^()]*\b[A-Z]{2}-[0-9]+[^()]*\)", "", text).split())) for text in texts)
 
 
 def _code(text: str) -> str:

@@ -42,7 +42,7 @@ def test_an_error_without_a_cure_is_found() -> None:
     assert error.cure == "empty it"
 
 
-@pytest.mark.parametrize("source", [source for source in sources() if source.path.parts[0] == "module_utils"], ids=lambda source: source.path.as_posix())
+@pytest.mark.parametrize("source", [each for each in sources() if each.path.parts[0] == "module_utils"], ids=lambda each: each.path.as_posix())
 def test_nothing_is_raised_that_the_page_does_not_know(source: Source) -> None:
     for node in source.find(ast.Raise):
         raised = ast.unparse(node.exc) if node.exc else "error"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the guides show is right as it stands: each site file, each task, each command. tests/garage/test_guides.py does whole guides on a real Garage."""
+"""What the guides show is right as it stands: each site file, each task, each command. tests/garage/test_guides.py does whole guides."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def filled(value: Any) -> Any:
 
 def option_faults(options: dict[str, Any], spec: dict[str, Any]) -> list[str]:
     names = ("mutually_exclusive", "required_together", "required_one_of", "required_if", "required_by")
-    return ArgumentSpecValidator(spec["argument_spec"], **{name: spec[name] for name in names if name in spec}).validate(plain(options)).error_messages
+    rules = {name: spec[name] for name in names if name in spec}
+    return ArgumentSpecValidator(spec["argument_spec"], **rules).validate(plain(options)).error_messages
 
 
 def tasks(document: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -126,7 +127,9 @@ def playbook_faults(block: Block, words: list[str]) -> Iterator[str] | list[str]
     return faults
 
 
-@pytest.mark.parametrize("line", ["-i x s3ops.garage.sites", "s3ops.garage.site -e garage_no_such=1", "none.yml", "-e {\"nothing_known\":1} s3ops.garage.site"])
+@pytest.mark.parametrize("line", [
+    "-i x s3ops.garage.sites", "s3ops.garage.site -e garage_no_such=1", "none.yml", '-e {"nothing_known":1} s3ops.garage.site',
+])
 def test_a_wrong_command_is_found(line: str) -> None:
     assert len(list(playbook_faults(ALL[0], line.split()))) == 1
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from tools.check.paths import ROOT, VENV, environment
 
@@ -21,8 +20,9 @@ def main() -> int:
     shutil.copytree(ROOT / "docs", source, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     reference = source / "reference"
     reference.mkdir(mode=0o755)
-    built = run("antsibull-docs", "collection", "--use-current", "--squash-hierarchy", "--fail-on-error", "--dest-dir", str(reference), "s3ops.garage")
-    built = built or run("sphinx-build", "-q", "-W", "--keep-going", "-c", str(ROOT / "docs"), "-d", str(FOLDER / "doctrees"), str(source), str(HTML))
+    pages = ("--use-current", "--squash-hierarchy", "--fail-on-error", "--dest-dir", str(reference), "s3ops.garage")
+    strict = ("-q", "-W", "--keep-going", "-c", str(ROOT / "docs"), "-d", str(FOLDER / "doctrees"))
+    built = run("antsibull-docs", "collection", *pages) or run("sphinx-build", *strict, str(source), str(HTML))
     if built == 0:
         print(f"The site is in {HTML.relative_to(ROOT)}: open {HTML / 'index.html'} in a browser")
     return built
