@@ -82,7 +82,7 @@ kubernetes-long: garage ## the stories that take minutes each
 	@echo "==> Kubernetes, the long stories"
 	@INSTALL="$(INSTALL)" $(RUN) -m tools.check.kubernetes -m long $(ARGS)
 
-molecule: garage ## molecule's scenario; the cluster stays until cluster-stop
+molecule: garage ## molecule's scenario; cluster-stop ends its cluster
 	@echo "==> molecule"
 	@$(TOOLS) INSTALL="$(INSTALL)" molecule test $(ARGS)
 
