@@ -102,10 +102,44 @@ def test_the_admin_token_changes_and_the_play_never_stands_without_one(rotating:
     for pod in PODS:
         assert rotating.status(pod, "/v2/GetClusterStatus", rotating.before["admin-token"]) == 403
         assert rotating.status(pod, "/v2/GetClusterStatus", new) == 200
-    listed = requests.get(f"{space.admin_url(PODS[0])}/v2/ListAdminTokens", headers={"Authorization": f"Bearer {new}"}, timeout=TIMEOUT_SECONDS).json()
-    assert [token["name"] for token in listed if token["id"]] == []
-    assert rotating.site.names("Secret") == {"paris-garage"}
+    assert nothing_left(rotating)
     assert rotating.hidden_in(run)
+
+
+def left_behind(rotating: Rotating, expiration: str | None) -> None:
+    """What a rotation of the admin token leaves that breaks off before its end."""
+    space = rotating.site.namespace
+    asked = {"url": f"{space.admin_url(PODS[0])}/v2/CreateAdminToken", "headers": {"Authorization": f"Bearer {rotating.values()['admin-token']}"}}
+    body = {"name": "paris (rotation of the admin token)", "scope": ["*"], "expiration": expiration}
+    token = requests.post(**asked, json=body, timeout=TIMEOUT_SECONDS).json()["secretToken"]
+    meta = {"name": "paris-garage-rotation", "labels": {"app.kubernetes.io/managed-by": "s3ops.garage"}}
+    space.core.create_namespaced_secret(space.name, {"metadata": meta, "stringData": {"token": token}})
+
+
+def nothing_left(rotating: Rotating) -> bool:
+    headers = {"Authorization": f"Bearer {rotating.values()['admin-token']}"}
+    listed = requests.get(f"{rotating.site.namespace.admin_url(PODS[0])}/v2/ListAdminTokens", headers=headers, timeout=TIMEOUT_SECONDS).json()
+    return not [token for token in listed if token["id"]] and rotating.site.names("Secret") == {"paris-garage"}
+
+
+@pytest.mark.requirement("TD-03", "TD-31")
+def test_a_rotation_goes_on_after_one_that_broke_off_long_ago(rotating: Rotating) -> None:
+    left_behind(rotating, "2020-01-01T00:00:00Z")
+    run = rotating.run("rotate_admin_token")
+    assert run.rc == 0, run.output
+    assert rotating.changed() == {"admin-token"}
+    assert nothing_left(rotating)
+    assert rotating.hidden_in(run)
+
+
+@pytest.mark.requirement("TD-03")
+@pytest.mark.parametrize("expiration", [None, "2020-01-01T00:00:00Z"])
+def test_a_run_of_the_site_removes_what_a_rotation_left(rotating: Rotating, expiration: str | None) -> None:
+    left_behind(rotating, expiration)
+    run = rotating.site.run()
+    assert (run.rc, run.changed) == (0, 1), run.output
+    assert nothing_left(rotating)
+    assert rotating.settled()
 
 
 @pytest.mark.requirement("OP-005", "TD-31")
