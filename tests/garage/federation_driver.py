@@ -37,14 +37,15 @@ class Federation:
             "external_nodes": [{**role(node), "zone": site.zone} for site in others for node in site.nodes[: declared[site.name]]],
         }
 
-    def run(self, *options: str, files: dict[str, dict[str, Any]] | None = None, playbook: str = "s3ops.garage.site") -> Run:
+    def run(self, *options: str, files: dict[str, dict[str, Any]] | None = None, playbook: str = "s3ops.garage.site",
+            env: dict[str, str] | None = None) -> Run:
         """A playbook on all sites. What passed the proxies before is forgotten."""
         self.forget()
         hosts = {
             name: {"garage_site": site, "ansible_connection": "local", "ansible_python_interpreter": sys.executable}
             for name, site in (files or self.files).items()
         }
-        return run_playbook(playbook, {"all": {"hosts": hosts}}, *options)
+        return run_playbook(playbook, {"all": {"hosts": hosts}}, *options, env=env)
 
     def module(self, site: str, name: str, options: dict[str, Any] | None = None, site_role: str | None = None, check: bool = False,
                profile: str | None = None) -> dict[str, Any]:
