@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class GarageError(Exception):
-    """Base of all errors.
+    """Base of all errors, and those of no other kind.
 
     ``done`` and ``left`` are filled in by the executor when a run stopped half-way: what was written, what was not. ``result`` holds
     what a failed module returns beside the error.

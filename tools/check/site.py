@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from tools.check.paths import ROOT, VENV, environment
+from tools.check.venv import site_packages
 
 FOLDER = ROOT / ".cache" / "docs"
 HTML = FOLDER / "html"
@@ -29,7 +30,9 @@ def main() -> int:
 
 
 def run(name: str, *arguments: str) -> int:
-    return subprocess.run([str(VENV / "bin" / name), *arguments], cwd=ROOT, env=environment(), check=False).returncode
+    """Run a tool of the environment, which sees this checkout before a collection of its name that the user has installed."""
+    variables = environment(ANSIBLE_COLLECTIONS_PATH=str(site_packages()))
+    return subprocess.run([str(VENV / "bin" / name), *arguments], cwd=ROOT, env=variables, check=False).returncode
 
 
 if __name__ == "__main__":
