@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
@@ -93,7 +94,9 @@ def start(folder: Path) -> Cluster:
 def play(folder: Path, playbook: str, *options: str, quiet: bool = False) -> list[str]:
     """Run a playbook on the two sites and return the lines it printed; with `quiet` they are shown only when it fails."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "GARAGE_"))}
-    variables = inherited | {"ANSIBLE_CONFIG": str(folder / SETTINGS), "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "false", "PYTHONUNBUFFERED": "1"}
+    variables = inherited | {"ANSIBLE_CONFIG": str(folder / SETTINGS), "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "false", "PYTHONUNBUFFERED": "1",
+                             # Before a release that is installed for the user.
+                             "ANSIBLE_COLLECTIONS_PATH": sysconfig.get_path("purelib")}
     command = [str(BIN / "ansible-playbook"), "-i", str(EXAMPLE / "inventory.yml"), "-e", f"@{folder / VARIABLES}", *options, playbook]
     process = subprocess.Popen(
         command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,6 +72,8 @@ def _play(module: str, args: Mapping[str, Any], result: Path, no_log: bool) -> l
 
 
 def clean_environment(folder: str, extra: Mapping[str, str] | None) -> dict[str, str]:
-    """The environment without any setting of Ansible or of this collection, and with an ansible.cfg of `folder`, which the caller makes."""
+    """The environment without any setting of Ansible or of this collection, and with an ansible.cfg of `folder`, which the caller makes. A release of the
+    collection that the developer has installed is not what is tested: what is linked into the environment comes first."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "GARAGE_"))}
-    return {**inherited, "ANSIBLE_CONFIG": f"{folder}/ansible.cfg", "ANSIBLE_NOCOLOR": "1", **(extra or {})}
+    return {**inherited, "ANSIBLE_CONFIG": f"{folder}/ansible.cfg", "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_COLLECTIONS_PATH": sysconfig.get_path("purelib"), **(extra or {})}

@@ -63,7 +63,8 @@ def test_a_recovery_as_writer_and_as_follower(action, make, endpoint, check):
     result, warned = recover(site, action, check=check)
     assert not set(site.sent) & LAYOUT_WRITES
     assert (result["changed"], result["pending"], result["blocked_operations"], result["actions"]) == (False, True, [endpoint], [])
-    assert result["awaiting"] == {"reason": "pending_recovery", "nodes": [site.ids[1]], "operations": [endpoint], "lines": [{"action": action, **({"confirm": True} if endpoint == SKIP else {})}]}
+    line = {"action": action, **({"confirm": True} if endpoint == SKIP else {})}
+    assert result["awaiting"] == {"reason": "pending_recovery", "nodes": [site.ids[1]], "operations": [endpoint], "lines": [line]}
     assert (result["site_role"], result["layout_writer"], result["reason"]) == ("follower", False, "FollowerSite")
     assert len(warned) == 1 and "pending_recovery" in warned[0]
 

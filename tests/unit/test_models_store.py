@@ -51,9 +51,8 @@ def test_values_stand_under_names_of_their_own():
 
 @pytest.mark.requirement("FC-108")
 def test_names_can_be_chosen_values_left_out_and_others_added():
-    wanted = spec(**OBJECT, **S3, data_keys={"access_key_id": "user", "secret_access_key": "password", "scheme": "", "host": "",
-                                                     "website_url": "site"},
-                  extra_data={"force_path_style": True, "n": 1})
+    names = {"access_key_id": "user", "secret_access_key": "password", "scheme": "", "host": "", "website_url": "site"}
+    wanted = spec(**OBJECT, **S3, data_keys=names, extra_data={"force_path_style": True, "n": 1})
     assert key_data(wanted, ID, SECRET) == {"user": ID, "password": SECRET, "endpoint": "https://s3.example.org:3900", "region": "garage",
                                             "bucket": "media", "site": "https://media.web.example.org/", "force_path_style": "True", "n": "1"}
 

@@ -150,8 +150,8 @@ def test_faults_of_options_connection_and_role_come_at_once(run, monkeypatch):
 
 
 @pytest.mark.requirement("TD-52")
-@pytest.mark.parametrize("given", [{"name": "a b"}, {"timeout": -1}, {"api_token": "a b"}, {"api_token": None}, {"site_role": "leader"}, {"nonsense": 1}, {"size": "many"},
-                                   {"size": 3}])
+@pytest.mark.parametrize("given", [{"name": "a b"}, {"timeout": -1}, {"api_token": "a b"}, {"api_token": None}, {"site_role": "leader"}, {"nonsense": 1},
+                                   {"size": "many"}, {"size": 3}])
 def test_nothing_is_opened_for_bad_input(run, given):
     with Loopback() as server:
         assert run(thing, options(server, **given))["failed"]

@@ -67,7 +67,8 @@ def running(name="garage-0", revision="new", **more):
 
 def api(**over):
     """What an API with an empty namespace answers, by path; ``over`` by the last part of a path."""
-    paths = {SETS: listing("StatefulSet"), SPACE: {"kind": "Namespace"}, "/apis/policy/v1/namespaces/garage/poddisruptionbudgets": listing("PodDisruptionBudget"),
+    paths = {SETS: listing("StatefulSet"), SPACE: {"kind": "Namespace"},
+             "/apis/policy/v1/namespaces/garage/poddisruptionbudgets": listing("PodDisruptionBudget"),
              f"{SPACE}/persistentvolumeclaims": listing("PersistentVolumeClaim"), f"{SPACE}/configmaps": listing("ConfigMap"),
              f"{SPACE}/services": listing("Service"), f"{SPACE}/events": listing("Event")}
     return {path: over.get(path.rpartition("/")[2], answer) for path, answer in paths.items()}
