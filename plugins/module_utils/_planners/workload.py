@@ -194,7 +194,7 @@ def _version_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
     own, found = (re.search(r":v?([0-9]+)\.", image) for image in images)
     if own and found and own[1] != found[1]:
         yield (f"node {node} runs {images[1]}, the site file says {images[0]}: all nodes change to another major version together, by the steps of"
-               " its release notes; prepare them, then confirm that it is a major upgrade")
+               " its release notes; follow these, then set garage_major_upgrade: true")
 
 
 def _frozen_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:
