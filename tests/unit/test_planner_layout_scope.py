@@ -68,6 +68,7 @@ def test_nodes_in_a_foreign_zone_are_refused(role):
     assert "has a role in zone 'lyon', outside of owner.zones (paris)" in text
 
 
+@pytest.mark.requirement("OP-019")
 def test_purging_everything_is_refused_by_the_last_storage_node():
     assert "no node with a capacity would be left" in refusal(declared(purge=True, owner_zones=("paris", "lyon")), live(*THREE))
 
