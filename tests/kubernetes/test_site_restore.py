@@ -48,7 +48,7 @@ def s3(site: Site) -> Any:
 
 
 def node_ids(run: Any) -> dict[str, str]:
-    return {node["pod"]: node["id"] for node in run.results("paris", "kubernetes_node_info")[-1]["nodes"]}
+    return {node["pod"]: node["id"] for node in run.results("paris", "kubernetes_workload_info")[-1]["nodes"]}
 
 
 def lose_everything(site: Site, snapshot: str) -> None:
