@@ -22,8 +22,9 @@ from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
 PLAYBOOK = "s3ops.garage.site"
-# Longer than any pod takes on a machine that does other things as well.
-POD_TIMEOUT = 300
+# Longer than any pod takes on a machine that does other things as well. A scheduler that has missed that a claim is bound looks again after
+# five minutes.
+POD_TIMEOUT = 600
 # How often pods are looked at while a run changes them.
 LOOK_SECONDS = 0.5
 
