@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from kubernetes import client
 
-from tests.kubernetes.site_driver import Site, is_ready
+from tests.garage.playbook_run import run_playbook
+from tests.kubernetes.site_driver import Site, is_ready, merged
 from tools.cluster.state import Cluster
 
 NODES = {"paris-storage-0", "paris-storage-1", "paris-storage-2"}
@@ -65,11 +66,24 @@ def test_the_first_run_ends_with_a_healthy_site_and_its_tenants(site: Site) -> N
 def test_again_changes_nothing_and_restarts_no_pod(site: Site) -> None:
     site.proxy.take()
     before = site.uids()
+    started = time.monotonic()
     run = site.run()
+    print(f"an unchanged run: {time.monotonic() - started:.1f} s")
     assert (run.rc, run.changed) == (0, 0), run.output
     assert site.uids() == before
     check = site.run("--check", "--diff")
     assert (check.rc, check.changed) == (0, 0), check.output
+
+
+def test_the_status_tells_how_the_layout_differs(site: Site) -> None:
+    same = run_playbook("s3ops.garage.status", site.inventory())
+    assert same.rc == 0, same.output
+    assert [row["actions"] for row in same.results("paris", "layout")] == [[]]
+    other = run_playbook("s3ops.garage.status", site.inventory(merged(site.file, {"storage": {"tags": ["ssd"]}})))
+    assert other.rc == 0, other.output
+    (plan,) = other.results("paris", "layout")
+    staged, _applied = plan["actions"]
+    assert staged.count("set the role of") == len(NODES)
 
 
 @pytest.mark.requirement("TD-20")
