@@ -19,6 +19,7 @@ from tools.cluster.state import Cluster
 pytestmark = pytest.mark.long
 PODS = ["paris-storage-0-0", "paris-storage-1-0"]
 TIMEOUT_SECONDS = 60
+LOUD = ("-vvvv", "--diff")
 
 
 class Rotating:
@@ -34,7 +35,7 @@ class Rotating:
 
     def run(self, playbook: str, *options: str) -> Run:
         self.before = self.values()
-        return run_playbook(f"s3ops.garage.{playbook}", self.site.inventory(), *options)
+        return run_playbook(f"s3ops.garage.{playbook}", self.site.inventory(), *LOUD, *options)
 
     def changed(self) -> set[str]:
         now = self.values()
@@ -45,12 +46,14 @@ class Rotating:
         return requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_SECONDS).status_code
 
     def hidden_in(self, run: Run) -> bool:
-        """Whether no value, of before or of now, was shown."""
-        return not any(value in run.output for value in (*self.before.values(), *self.values().values()))
+        """Whether no value, of before or of now, was shown, as it is or as a Secret holds it."""
+        values = [value for secret in (self.before, self.values()) for value in secret.values()]
+        return not any(shown in run.output for value in values for shown in (value, base64.b64encode(value.encode()).decode()))
 
     def settled(self) -> bool:
-        run = self.site.run()
+        run = self.site.run(*LOUD)
         assert (run.rc, run.changed) == (0, 0), run.output
+        assert self.hidden_in(run)
         return "2 of 2 nodes up, healthy" in run.output and all(is_ready(pod) for pod in self.site.pods().values())
 
 
@@ -65,9 +68,11 @@ def rotating(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
     made = Site(cluster, Path(tmp_path_factory.mktemp("rotation")))
     made.change({"storage": {"replicas": 2}, "replication": {"factor": 2}})
     try:
-        run = made.run()
+        run = made.run(*LOUD)
         assert run.rc == 0, run.output
-        yield Rotating(made)
+        found = Rotating(made)
+        assert found.hidden_in(run)
+        yield found
     finally:
         made.close()
 
