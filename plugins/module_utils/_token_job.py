@@ -18,7 +18,7 @@ from typing import Any
 
 from ._client import Client
 from ._connection import together
-from ._errors import StoreChanged, VerifyMismatch, WaitTimeout
+from ._errors import CredentialLost, StoreChanged, VerifyMismatch, WaitTimeout
 from ._executor import Doubts, Outcome, Task, converge, send
 from ._models.admin_token import Intent, StoredToken, TokenDirectory, TokenSpec
 from ._models.store import DELETE_ENTRY, PUT_ENTRY, Entry
@@ -94,7 +94,14 @@ class Keeper:
         return TokenSnapshot(directory, stored, intent, self._nonce, own_token_id(client), client.server_time, entry, nodes)
 
     def plan(self, live: TokenSnapshot) -> TokenPlan:
-        self._live, self._decided = live, plan_admin_token(self.spec, live)
+        try:
+            self._live, self._decided = live, plan_admin_token(self.spec, live)
+        except CredentialLost:
+            # In a store without locks another run may have stored it between the look at the store and that at the server.
+            found = self._secrets.read()
+            if (found.version if found else None) != (live.entry.version if live.entry else None):
+                raise StoreChanged(f"{self.spec.place} was written by somebody else while this ran", hint="run this again") from None
+            raise
         if self._decided.intent or any(call.endpoint in (PUT_ENTRY, DELETE_ENTRY) for call in self._decided.calls):
             self._secrets.refuse_unwritable(live.entry)
         return self._decided

@@ -139,6 +139,23 @@ def test_of_two_runs_at_once_one_makes_the_token_and_the_other_finds_it(garage, 
         in_order(garage, place)
 
 
+@pytest.mark.parametrize("place", ["Secret", "KV engine"], indirect=True)
+@pytest.mark.requirement("TD-09", "TD-29", "TD-42")
+def test_a_token_that_another_run_stores_between_two_looks_is_not_taken_for_lost(garage, place, monkeypatch):
+    real, others = _token_job.read_directory, []
+
+    def after_another_run(*arguments):
+        if not others:
+            others.append(None)
+            others.append(run(garage, options(place))[0])
+        return real(*arguments)
+
+    monkeypatch.setattr(_token_job, "read_directory", after_another_run)
+    result = run(garage, options(place))[0]
+    assert others[1]["changed"] and (result["changed"], result["adopted"]) == (False, True)
+    in_order(garage, place)
+
+
 @pytest.mark.requirement("TD-29", "TD-31", "TD-42")
 def test_of_two_rotations_at_once_each_leaves_one_token_that_is_stored(garage, place):
     for _round in range(3):
