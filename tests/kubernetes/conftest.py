@@ -7,6 +7,7 @@ from __future__ import annotations
 import secrets
 import signal
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,7 @@ import urllib3
 from kubernetes import client
 
 from tests.kubernetes.namespaces import Namespace
+from tests.kubernetes.site_driver import Site
 from tools.cluster import local, namespaces, provider
 from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
@@ -58,6 +60,14 @@ def _deleted(cluster: Cluster) -> Iterator[list[str]]:
         return f"left are {sorted(left)}" if left else None
 
     wait_until("the end of the namespaces", missing, END_LIMIT_SECONDS, pause=0.5)
+
+
+@pytest.fixture
+def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
+    """A site of the test's own, in a namespace of its own; nothing of it is there yet."""
+    made = Site(cluster, tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture

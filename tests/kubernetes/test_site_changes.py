@@ -23,13 +23,6 @@ GROUP = "monitoring.coreos.com"
 MOST_RUNS = 5
 
 
-@pytest.fixture
-def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
-    made = Site(cluster, tmp_path)
-    yield made
-    made.close()
-
-
 @pytest.mark.requirement("LW-46", "FC-112")
 def test_a_node_less_goes_once_the_layout_needs_it_no_more_and_its_claims_stay(site: Site) -> None:
     site.change({"storage": {"replicas": 4}})

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,18 +18,10 @@ from kubernetes import client
 
 from tests.garage.ansible_run import ANSIBLE_PLAYBOOK, clean_environment
 from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
-from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.long
 OUTAGE_SECONDS = 6
-
-
-@pytest.fixture
-def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
-    made = Site(cluster, tmp_path)
-    yield made
-    made.close()
 
 
 class Play:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -15,7 +13,6 @@ import pytest
 from botocore.config import Config
 
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
-from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
 S3_PORT = 3900
@@ -23,12 +20,10 @@ SIZES = (0, 1000, 3 * 2**20 + 17)
 
 
 @pytest.fixture
-def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
-    made = Site(cluster, tmp_path)
+def site(site: Site) -> Site:
     grants = [{"key": "app", "read": True, "write": True}]
-    made.change({"tenancy": {"keys": [{"name": "app"}], "buckets": [{"name": "media", "grants": grants}]}})
-    yield made
-    made.close()
+    site.change({"tenancy": {"keys": [{"name": "app"}], "buckets": [{"name": "media", "grants": grants}]}})
+    return site
 
 
 def ask(site: Site, endpoint: str, **query: Any) -> Any:
