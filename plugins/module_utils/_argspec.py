@@ -183,6 +183,8 @@ def layout_spec() -> dict:
         "preview": {"type": "bool", "default": False},
         "allow_unseen_nodes": {"type": "bool", "default": False},
         "require_settled": {"type": "bool", "default": True},
+        "consistency_mode": {"type": "str", "choices": ["consistent", "degraded", "dangerous"]},
+        "assume_peers_consistent": {"type": "bool"},
         "fail_when_awaiting": {"type": "bool", "default": False},
         "expected_plan": {"type": "str"},
         **record_spec(),

@@ -39,7 +39,7 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
     spec = replace(spec, record=None if spec.follower else record)
     if check and params["wait"]:
         # The real run waits before it decides.
-        spec = replace(spec, require_settled=False)
+        spec = replace(spec, waits=True)
     run = _Run(client, spec, params, check)
     run.settle()
     try:

@@ -120,10 +120,22 @@ options:
     default: false
   require_settled:
     description:
-      - Whether to refuse to apply a change while nodes still drain an older version, and to take the role of a storage node that is up
-        while another one that keeps its role is down.
+      - Whether to refuse to apply a change while nodes still drain an older version.
+      - It also refuses to let a storage node that is up give up what it stores while another one that keeps its role is down, together with
+        another zone redundancy or other roles of nodes that stay, or against O(consistency_mode) and O(assume_peers_consistent).
     type: bool
     default: true
+  consistency_mode:
+    description:
+      - The C(consistency_mode) of the nodes' configuration. It cannot be read from a server.
+      - With another one than V(consistent), no storage node that is up gives up what it stores, for it may hold the only copy of what it acknowledged.
+    type: str
+    choices: [consistent, degraded, dangerous]
+  assume_peers_consistent:
+    description:
+      - Whether the nodes of other sites run with C(consistency_mode=consistent), which no server tells. V(false) lets no storage node that is up give up
+        what it stores. Left out, nothing is asked.
+    type: bool
   fail_when_awaiting:
     description:
       - Whether a follower fails when something waits for the layout writer. Otherwise it warns.

@@ -49,7 +49,7 @@ FOREIGN = {3: Role("lyon", GIB, ("theirs",))}
 SCENARIOS = {
     "first layout": Scenario(grown, layout=0),
     "new node": Scenario(grown),
-    "changed and removed": Scenario(lambda site: [site.role(0, capacity="2GiB"), {"node": site.ids[1], "state": "absent"}, site.role(2)]),
+    "changed and removed": Scenario(lambda site: [site.role(0, tags=["changed"]), {"node": site.ids[1], "state": "absent"}, site.role(2)]),
     "redundancy": Scenario(grown, lambda site: {"zone_redundancy": "1"}),
     "approved with its moves": Scenario(grown, approved),
     "resumed": Scenario(grown, staged={2: Role("lyon", GIB, ())}),

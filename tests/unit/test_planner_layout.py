@@ -226,6 +226,58 @@ def test_what_gives_up_nothing_in_reach_goes_on_while_a_node_is_down(spec):
     assert plan_layout(spec, live(*THREE, nodes=ONE_DOWN)).calls
 
 
+@pytest.mark.requirement("OP-009")
+@pytest.mark.parametrize(("others", "named"), [
+    pytest.param({"roles": [storage(C, "lyon", 20_000)]}, f"the role of {C[:16]}", id="another capacity"),
+    pytest.param({"roles": [storage(C, "nice")]}, f"the role of {C[:16]}", id="another zone"),
+    pytest.param({"redundancy": 1}, "the zone redundancy", id="zone redundancy"),
+])
+def test_a_node_gives_up_what_it_stores_apart_from_what_moves_other_blocks(others, named):
+    roles = [absent(B), *others.pop("roles", ())]
+    text = refusal(declared(*roles, **others), live(*THREE))
+    assert f"node {B[:16]} would give up what it stores together with other changes ({named})" in text
+    assert plan_layout(declared(*roles, **others, require_settled=False), live(*THREE)).calls
+    assert endpoints(plan_layout(declared(*roles, **others, apply=False), live(*THREE))) == [UPDATE]
+    assert "together with" in refusal(declared(*roles, **others, waits=True), live(*THREE, history=DRAINING))
+
+
+@pytest.mark.requirement("OP-009")
+@pytest.mark.parametrize("roles", [
+    pytest.param([storage(D, "paris")], id="a node in its place"),
+    pytest.param([storage(C, "lyon", 10_000, "tagged")], id="tags"),
+    pytest.param([absent(A)], id="another one that leaves"),
+    pytest.param([gateway(D)], id="a gateway"),
+])
+def test_what_moves_no_other_block_goes_with_it(roles):
+    assert plan_layout(declared(absent(B), *roles), live(*THREE)).calls
+
+
+@pytest.mark.requirement("OP-010")
+@pytest.mark.parametrize("mode", ["degraded", "dangerous"])
+def test_a_node_gives_up_what_it_stores_only_where_writes_are_consistent(mode):
+    assert f"with consistency_mode {mode}, by which it may hold the only copy" in refusal(declared(absent(B), consistency_mode=mode), live(*THREE))
+    for allowed in (declared(absent(B), consistency_mode="consistent"), declared(absent(B), consistency_mode=mode, require_settled=False),
+                    declared(storage(D), consistency_mode=mode)):
+        assert plan_layout(allowed, live(*THREE)).calls
+    dead = live(*THREE, nodes=tuple(Node(id, up=id != B) for id in (A, B, C)))
+    assert plan_layout(declared(absent(B), consistency_mode=mode, assume_peers_consistent=False), dead).calls
+
+
+@pytest.mark.requirement("OP-011")
+def test_in_a_federation_it_takes_the_word_that_the_others_are_consistent():
+    assert "nobody has said that the other sites run with consistency_mode consistent" in refusal(
+        declared(absent(B), assume_peers_consistent=False), live(*THREE))
+    for allowed in (declared(absent(B), assume_peers_consistent=True), declared(absent(B)), declared(storage(D), assume_peers_consistent=False)):
+        assert plan_layout(allowed, live(*THREE)).calls
+
+
+@pytest.mark.requirement("OP-009", "OP-010", "OP-011", "OP-016")
+def test_all_that_speaks_against_it_is_said_at_once():
+    text = refusal(declared(absent(B), storage(A, "paris", 20_000), consistency_mode="degraded", assume_peers_consistent=False),
+                   live(*THREE, nodes=ONE_DOWN))
+    assert [word for word in ("is down", "together with", "degraded", "nobody has said") if word not in text] == []
+
+
 @pytest.mark.requirement("OP-110")
 def test_no_change_is_applied_while_nodes_drain():
     text = refusal(declared(storage(D)), live(*THREE, history=DRAINING))

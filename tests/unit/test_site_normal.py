@@ -126,6 +126,20 @@ def test_a_site_with_nodes_always_has_a_layout() -> None:
     assert normal_site(STORAGE, {})["layout"] == {"roles": [], "owner": {"zones": ["paris"]}, "purge_roles": False, "replication_factor": 3}
 
 
+@mark.requirement("OP-010", "OP-011")
+def test_a_federated_site_says_what_it_knows_of_the_consistency_of_others() -> None:
+    way = {"api_url": "http://garage.example:3903", "api_token": "t"}
+    joined = {**STORAGE, "remotes": [{"name": "lyon", "zone": "lyon", **way}], "replication": {"factor": 3, "consistency_mode": "degraded"}}
+    found = normal_site(joined, {})["layout"]
+    assert (found["assume_peers_consistent"], found["consistency_mode"]) == (False, "degraded")
+    found = normal_site({**joined, "layout": {"assume_peers_consistent": True}}, {})["layout"]
+    assert found["assume_peers_consistent"] is True
+    # Also where the other one alone names this one.
+    lyon = {**STORAGE, "name": "lyon", "zone": "lyon", "layout": {"site_role": "follower"}}
+    follower = {**lyon, "remotes": [{"name": "paris", "zone": "paris", **way}]}
+    assert normal_site(STORAGE, inventory(STORAGE, follower))["layout"]["assume_peers_consistent"] is False
+
+
 @mark.requirement("VG-13", "VG-14", "VG-15", "VG-35")
 @mark.parametrize(("sources", "kind", "words", "warned"), [
     ({}, ("none", "none"), "", False),

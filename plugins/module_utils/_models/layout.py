@@ -156,7 +156,8 @@ class RoleSpec:
 
 @dataclass(frozen=True)
 class LayoutSpec:
-    """A layout as it is wanted. ``owner_zones`` and ``owner_tag`` bound what may be touched and purged."""
+    """A layout as it is wanted. ``owner_zones`` and ``owner_tag`` bound what may be touched and purged. ``waits``: until older
+    versions have drained, before anything is applied."""
 
     roles: tuple[RoleSpec, ...] = ()
     redundancy: str | int | None = None
@@ -168,6 +169,9 @@ class LayoutSpec:
     foreign_staged: str = "fail"
     allow_unseen: bool = False
     require_settled: bool = True
+    waits: bool = False
+    consistency_mode: str | None = None
+    assume_peers_consistent: bool | None = None
     follower: bool = False
     expected_plan: PlanHash | None = None
     record: Mapping | None = None
@@ -188,6 +192,8 @@ class LayoutSpec:
             foreign_staged=params.get("foreign_staged", "fail"),
             allow_unseen=bool(params.get("allow_unseen_nodes")),
             require_settled=params.get("require_settled", True),
+            consistency_mode=params.get("consistency_mode"),
+            assume_peers_consistent=params.get("assume_peers_consistent"),
             follower=follower,
             expected_plan=_plan_hash(params.get("expected_plan"), faults),
         )

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from .._models.cluster import Node
 from .._models.layout import MAXIMUM, Layout, LayoutSpec, Role
 
+CONSISTENT = "consistent"
 MAX_STORAGE_ROLES = 256  # a partition index is one byte in Garage
 
 
@@ -48,14 +49,35 @@ def unseen_faults(roles: Mapping[str, Role | None], nodes: Collection[Node], lay
             for id in unseen]
 
 
-def drain_faults(roles: Mapping[str, Role | None], nodes: Collection[Node], layout: Layout) -> list[str]:
-    """Nodes that are up and would give up what they store while a storage node that keeps its role is down (OP-016): of some blocks the only copy in
-    reach may be on them. A site that is lost as a whole can be taken out, since its nodes are down themselves."""
+def drain_faults(spec: LayoutSpec, roles: Mapping[str, Role | None], redundancy: object, nodes: Collection[Node], layout: Layout) -> list[str]:
+    """Why nodes that are up may not give up what they store now: of some blocks the only copy in reach may be on them. A site that is lost as a whole
+    can be taken out, since its nodes are down themselves."""
     up = {node.id for node in nodes if node.up}
     storing = {role.id for role in layout.storage}
     keeping = {role.id for role in {**layout.roles, **roles}.values() if role and role.capacity is not None}
-    missed = ", ".join(id[:16] for id in sorted((storing & keeping) - up))
-    return [f"node {id[:16]} would give up what it stores while {missed} is down" for id in sorted(storing - keeping) if id in up and missed]
+    leaving = sorted((storing - keeping) & up)
+    if not leaving:
+        return []
+    leave = f"node {', '.join(id[:16] for id in leaving)} would give up what it stores"
+    missed = ", ".join(id[:16] for id in sorted((storing & keeping) - up))  # OP-016
+    faults = [f"{leave} while {missed} is down"] if missed else []
+    # Nodes that take its place are what blocks move to; all else that moves blocks has to be in force before (OP-009).
+    others = [f"the role of {id[:16]}" for id, role in sorted(roles.items()) if role and id not in leaving and _moves(role, layout.roles.get(id))]
+    others += ["the zone redundancy"] if redundancy is not None else []
+    if others:
+        faults.append(f"{leave} together with other changes ({', '.join(others)}); make these first, in a run of their own")
+    # A write that one node alone has acknowledged may be lost with it (OP-010, OP-011).
+    if spec.consistency_mode not in (None, CONSISTENT):
+        faults.append(f"{leave} with consistency_mode {spec.consistency_mode}, by which it may hold the only copy; set {CONSISTENT} everywhere first,"
+                      " in a run of its own")
+    if spec.assume_peers_consistent is False:
+        faults.append(f"{leave}, and nobody has said that the other sites run with consistency_mode {CONSISTENT}; see to it that they do, then set"
+                      " assume_peers_consistent: true")
+    return faults
+
+
+def _moves(role: Role, before: Role | None) -> bool:
+    return before is not None and (role.zone, role.capacity) != (before.zone, before.capacity)
 
 
 def warnings_about(spec: LayoutSpec, after: Layout) -> list[str]:

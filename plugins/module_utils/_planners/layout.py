@@ -242,11 +242,12 @@ def _refuse(spec: LayoutSpec, live: LayoutSnapshot, after: Layout, target: Chang
     faults += [] if spec.allow_unseen else unseen_faults(target.roles, live.nodes, live.layout)
     if faults:
         raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied", hint="change the roles, or wait for the nodes that are named")
-    faults = drain_faults(target.roles, live.nodes, live.layout) if spec.apply and spec.require_settled else []
-    if faults:
-        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; it may hold the only copy in reach; nothing was applied", hint="bring the missing node back, or"
-                        " take its role away first; require_settled: false overrides this")
-    if spec.apply and spec.require_settled and live.history and not live.history.settled:
+    if not (spec.apply and spec.require_settled):
+        return
+    if faults := drain_faults(spec, target.roles, target.redundancy, live.nodes, live.layout):
+        raise PlanError(f"{SUBJECT}: {'; '.join(faults)}; nothing was applied", hint="do what is named; a node that is down comes back, or its role is taken"
+                        " away before; require_settled: false overrides this")
+    if not spec.waits and live.history and not live.history.settled:
         raise PlanError(f"{SUBJECT}: version {', '.join(map(str, live.history.draining))} is still draining"
                         f"{_lagging(live.history)}; another change now would pile up", hint="wait (wait: true), or see s3ops.garage.layout_info; a"
                         " dead node that blocks it needs skip-dead-nodes; require_settled: false overrides this")

@@ -70,7 +70,7 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
         "connection": {**_connection(target), **({"site_role": role} if role else {})},
         "peers": peers,
         "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
-        "layout": _layout(site),
+        "layout": _layout(site, federated=bool(_joined(site, hosts)) or "remotes" in site),
         "tenancy": {"keys": [], "buckets": [], "admin_tokens": [], **section(site, "tenancy")} if "tenancy" in site else None,
     }
 
@@ -97,7 +97,7 @@ def _connection(site: Mapping) -> dict:
     return {**_only(section(site, "admin"), CONNECTION), **own_nodes(site)}
 
 
-def _layout(site: Mapping) -> dict | None:
+def _layout(site: Mapping, federated: bool) -> dict | None:
     if shape(site) == HANDLE and not ("layout" in site or "replication" in site):
         return None
     layout, replication = section(site, "layout"), section(site, "replication")
@@ -108,6 +108,8 @@ def _layout(site: Mapping) -> dict | None:
         "owner": owner,
         "purge_roles": layout.get("purge", False),
         **({"replication_factor": replication["factor"]} if "factor" in replication else {}),
+        **_only(replication, ("consistency_mode",)),
+        **({"assume_peers_consistent": layout.get("assume_peers_consistent", False)} if federated else {}),
         **({"zone_redundancy": str(replication["zone_redundancy"])} if "zone_redundancy" in replication else {}),
         **_only(layout, LAYOUT),
     }
