@@ -39,7 +39,7 @@ def act(plan: Plan, client: Client, check: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _launched_once() -> Iterator[None]:
+def launched_once() -> Iterator[None]:
     """A run that waits for what it launched must not be told to be run again: that would launch it again."""
     try:
         yield
@@ -61,11 +61,11 @@ def repair(plan: Plan, params: Mapping, context: Any) -> dict:
     """Launch a repair; with ``wait`` until the workers it started on each node are done without an error."""
     client = context.client()
     waits = params["wait"] and not context.check
-    newest = _newest_worker(client, params) if waits else {}
+    newest = newest_workers(client, params) if waits else {}
     result = on_nodes(plan, params, context, lambda answer: {})
     if waits:
-        with after_writing(plan.would), _launched_once():
-            wait_until(lambda: _unfinished(client, params, newest), plan.would[0], params["wait_timeout"], params["wait_sleep"])
+        with after_writing(plan.would), launched_once():
+            wait_until(lambda: unfinished(client, params, newest), plan.would[0], params["wait_timeout"], params["wait_sleep"])
     return result
 
 
@@ -120,12 +120,12 @@ def recover_layout(params: Mapping, context: Any) -> dict:
     }
 
 
-def _newest_worker(client: Client, params: Mapping) -> dict[str, int]:
+def newest_workers(client: Client, params: Mapping) -> dict[str, int]:
     listed = ask_nodes(client, "ListWorkers", params, {"busyOnly": False, "errorOnly": False}).success
     return {id: max((worker["id"] for worker in workers), default=0) for id, workers in listed.items()}
 
 
-def _unfinished(client: Client, params: Mapping, newest: Mapping[str, int]) -> str | None:
+def unfinished(client: Client, params: Mapping, newest: Mapping[str, int]) -> str | None:
     """What still runs of a repair. Table repairs start no worker of their own; they make the tables' sync workers busy."""
     listed = ask_nodes(client, "ListWorkers", params, {"busyOnly": False, "errorOnly": False}).success
     running = []

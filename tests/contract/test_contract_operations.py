@@ -74,6 +74,8 @@ def test_workers(server: Server) -> None:
     workers = {worker["name"]: worker for worker in said(server, "ListWorkers", {})}
     assert {"Block resync worker #1", "Block scrub worker", "object sync", "key sync"} <= set(workers)
     assert workers["object sync"]["queueLength"] == 0
+    resync = workers["Block resync worker #1"]
+    assert (resync["state"], resync["queueLength"], resync["persistentErrors"]) == ("idle", 0, 0)
     assert str(workers["Block scrub worker"]["tranquility"]) == said(server, "GetWorkerVariable", {})["scrub-tranquility"]
     some = workers["key sync"]
     assert said(server, "GetWorkerInfo", {"id": some["id"]})["name"] == "key sync"

@@ -80,6 +80,7 @@ SCENARIOS: dict[str, Callable[[World], list[Options]]] = {
     "bucket_uploads": lambda world: [{"name": world.bucket, "older_than": "0s"}],
     "cluster_connect": lambda world: [{"nodes": [world.peer]}],
     "cluster_info": lambda world: [{}],
+    "drain": lambda world: [{"nodes": ["00" * 32], "wait_sleep": 0.2}],
     "grant": _grant,
     "key": _key,
     "key_info": _named("key"),

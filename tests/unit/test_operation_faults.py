@@ -14,8 +14,10 @@ import pytest
 from ansible_collections.s3ops.garage.plugins.module_utils import _connect_job
 from ansible_collections.s3ops.garage.plugins.module_utils._client import Client
 from ansible_collections.s3ops.garage.plugins.module_utils._connect_job import run_connect
+from ansible_collections.s3ops.garage.plugins.module_utils._drain_job import drain
 from ansible_collections.s3ops.garage.plugins.module_utils._errors import GarageError, WaitTimeout
 from ansible_collections.s3ops.garage.plugins.module_utils._operation_job import clean_uploads, on_nodes, recover_layout, repair, set_variables
+from ansible_collections.s3ops.garage.plugins.module_utils._planners import drain as planner
 from ansible_collections.s3ops.garage.plugins.module_utils._planners.operations import plan_blocks, plan_repair, plan_snapshot
 from tests.fakes.contexts import Context
 from tests.fakes.garage import GIB, FakeGarage, FakeTransport, Fault
@@ -58,6 +60,8 @@ OPERATIONS = {
     "repair and wait": Operation(lambda params, context: repair(plan_repair(params), params, context),
                                  lambda garage: {**ALL, **WAIT, "operation": "blocks", "scrub_command": None},
                                  lambda garage: [node.repairs[-1:] for node in garage.state.nodes], [["blocks"]] * 2, once=True),
+    "drain": Operation(drain, lambda garage: {"nodes": ["0" * 64], "rpc_timeout_msec": 0, **WAIT},
+                       lambda garage: [node.repairs[-1:] for node in garage.state.nodes], [["blocks"]] * 2, once=True),
     "metadata_snapshot": Operation(lambda params, context: on_nodes(plan_snapshot(params), params, context),
                                    lambda garage: ALL, lambda garage: [node.snapshots > 0 for node in garage.state.nodes], [True, True], once=True),
     "block_action retry": Operation(lambda params, context: on_nodes(plan_blocks(params), params, context),
@@ -88,7 +92,8 @@ def prepare(name: str) -> FakeGarage:
     garage.add_node()
     garage.give_layout()
     for node in garage.state.nodes:
-        node.errored_blocks.update(BLOCKS)
+        # Blocks that a node cannot get are what a drain waits for.
+        node.errored_blocks.update(BLOCKS if name != "drain" else ())
     status, bucket = garage.handle("POST", "/v2/CreateBucket", None, {"globalAlias": "media"})
     assert status == 200
     garage.begin_upload(bucket["id"], "old")
@@ -121,6 +126,7 @@ def attempt(garage: FakeGarage, name: str, faults: dict[int, Fault] | None = Non
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(_connect_job, "SEEN_WITHIN_SECONDS", 0.0)
+    monkeypatch.setattr(planner, "ENQUEUED_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -16,11 +16,12 @@ from .._names import is_node_id
 _PREFIX = re.compile(r"^[0-9a-f]{4,63}$")
 
 
-def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Collection[Node], roles: Collection[str]) -> list[str | None]:
+def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Collection[Node], roles: Collection[str],
+                  where: str = "roles[{}].node") -> list[str | None]:
     """Node ids in the order of ``selectors``; None for one that is to be absent and fits nothing.
 
-    A selector is a full id, ``id@host:port``, a unique prefix of an id (4 digits or more) or a host name. ``roles`` are the ids that have a role.
-    Raises InputError with every selector that fits no node, several nodes, or a node named before, and for a host name that is to be absent
+    A selector is a full id, ``id@host:port``, a unique prefix of an id (4 digits or more) or a host name. ``roles`` are the ids that have a role; ``where`` is the
+    option of a selector by its index. Raises InputError with every selector that fits no node, several nodes, or a node named before, and for a host name that is to be absent
     and might be that of a node whose name is not known.
     """
     nameless = sorted({*roles} - {node.id for node in nodes if node.hostname})
@@ -29,16 +30,17 @@ def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Colle
     for index, selector in enumerate(selectors):
         found = _candidates(selector, nodes, roles)
         if len(found) > 1:
-            faults.append(f"roles[{index}].node: {selector!r} fits several nodes: {', '.join(found)}; name one by its id")
+            faults.append(f"{where.format(index)}: {selector!r} fits several nodes: {', '.join(found)}; name one by its id")
         elif not found and not absent[index]:
-            faults.append(f"roles[{index}].node: {selector!r} fits no node this cluster knows; connect it first (s3ops.garage.cluster_connect), or"
+            faults.append(f"{where.format(index)}: {selector!r} fits no node this cluster knows; connect it first (s3ops.garage.cluster_connect), or"
                           " give its full id")
         elif not found and nameless and not _PREFIX.match(_id_part(selector)):
             # A server that was restarted does not know the names of nodes that are down, and these are the ones that get removed.
-            faults.append(f"roles[{index}].node: {selector!r} fits no node this cluster knows by name, but the names of {', '.join(nameless)} are"
+            faults.append(f"{where.format(index)}: {selector!r} fits no node this cluster knows by name, but the names of {', '.join(nameless)} are"
                           " not known; name it by its id")
         elif found and found[0] in ids:
-            faults.append(f"roles[{index}].node: {selector!r} is the same node as roles[{ids.index(found[0])}] ({found[0][:16]})")
+            first = where.format(ids.index(found[0])).removesuffix(".node")
+            faults.append(f"{where.format(index)}: {selector!r} is the same node as {first} ({found[0][:16]})")
         ids.append(found[0] if len(found) == 1 else None)
     if faults:
         raise InputError(faults)

@@ -94,11 +94,12 @@ def _worker_info(state: State, node: NodeRow, args: dict) -> dict:
 def _worker(node: NodeRow, number: int) -> dict:
     name = node.workers[number - 1]
     repairs, done = name in _WORKERS.values(), number <= node.seen_workers
+    resync = name == "Block resync worker #1"
     tranquility = {"Block resync worker #1": "resync-tranquility", "Block scrub worker": "scrub-tranquility"}.get(name)
     return {"id": number, "name": name, "state": ("done" if done else "busy") if repairs else "idle", "errors": 0, "consecutiveErrors": 0,
             "lastError": None, "tranquility": int(node.variables[tranquility]) if tranquility else None,
-            "progress": ("100.00%" if done else "0.00%") if repairs else None, "queueLength": None if repairs or name.startswith("Block") else 0,
-            "persistentErrors": None, "freeform": []}
+            "progress": ("100.00%" if done else "0.00%") if repairs else None, "queueLength": None if repairs or name == "Block scrub worker" else 0,
+            "persistentErrors": len(node.errored_blocks) if resync else None, "freeform": []}
 
 
 def _block_errors(state: State, node: NodeRow, args: dict) -> list[dict]:
