@@ -31,10 +31,10 @@ options:
     description:
       - What to wait for when O(wait=true). A server that does not answer yet is waited for as well; a refused token or a wrong port is not.
       - V(reachable) is an answer, V(layout) a layout that has been applied, V(quorum) a layout with all partitions writable, V(healthy) all
-        storage nodes up as well.
+        storage nodes up as well, V(settled) beside that no older version of the layout that a node still drains.
       - The last look may take O(timeout) longer than O(wait_timeout).
     type: str
-    choices: [reachable, layout, quorum, healthy]
+    choices: [reachable, layout, quorum, healthy, settled]
     default: healthy
   min_nodes:
     description:

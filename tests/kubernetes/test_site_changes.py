@@ -23,18 +23,25 @@ GROUP = "monitoring.coreos.com"
 MOST_RUNS = 5
 
 
-@pytest.mark.requirement("LW-46", "FC-112")
+@pytest.mark.requirement("LW-46", "FC-112", "OP-006", "OP-009")
 def test_a_node_less_goes_once_the_layout_needs_it_no_more_and_its_claims_stay(site: Site) -> None:
     site.change({"storage": {"replicas": 4}})
     assert site.run().rc == 0
-    claims = set(site.claims())
-    site.change({"storage": {"replicas": 3}})
+    claims, uids = set(site.claims()), site.uids()
+    site.change({"storage": {"replicas": 3, "pod": {"annotations": {"example.org/changed": "yes"}}}})
+    for mode in (("--check",), ()):
+        refused = site.run(*mode)
+        assert refused.rc != 0
+        assert "paris-storage-3-0 is to go, and that is a step of its own: paris-storage-0, paris-storage-1, paris-storage-2 would change" in refused.output
+    site.change({"storage": {"pod": None}})
     for _number in range(MOST_RUNS):
         run = site.run()
         assert run.rc == 0, run.output
         if "paris-storage-3" not in site.names("StatefulSet"):
             break
         assert "paris-storage-3-0 may still hold a role or data" in run.output
+    assert run.results("paris", "drain")[-1]["drain"]["drained"]
+    assert site.uids().items() <= uids.items()
     assert site.names("StatefulSet") == {f"paris-storage-{number}" for number in range(3)}
     assert "paris-storage-3" not in site.names("ConfigMap")
     assert set(site.claims()) == claims

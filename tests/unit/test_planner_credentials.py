@@ -56,6 +56,7 @@ def test_a_metrics_token_may_be_made_again() -> None:
     assert (plan["actions"], plan["faults"]) == (["set metrics-token"], [])
 
 
+@pytest.mark.requirement("OP-004", "OP-005")
 def test_the_rpc_secret_of_a_site_with_claims_stays() -> None:
     given = {"rpc-secret": "b" * 64}
     assert plan_credentials(given, secret(OLD, OURS), FRESH, False)["actions"] == ["set rpc-secret"]

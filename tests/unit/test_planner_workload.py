@@ -279,6 +279,63 @@ def test_edge_gateways_keep_the_replicas_that_are_needed(removable, replicas):
     assert plan["claims_left"] == [f"metadata-paris-gateway-{index}" for index in range(replicas, 4)]
 
 
+def ready(live):
+    for pod in live["pods"]:
+        pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
+    return live
+
+
+@pytest.mark.requirement("OP-006", "OP-007", "OP-009", "OP-015")
+@pytest.mark.parametrize(("before", "after", "changed", "beside"), [
+    ({}, {}, ["paris-storage-1"], ["paris-storage-1"]),
+    ({}, {"data": {"size": "20Gi"}}, [], ["paris-storage-0", "paris-storage-1", "paris-storage-2"]),
+    ({}, {}, ["paris-storage-3"], []),
+    ({}, {}, [], []),
+])
+def test_nothing_changes_beside_a_storage_node_that_goes(before, after, changed, beside):
+    live = ready(live_of(made(storage={"replicas": 4, **before})))
+    plan = plan_workload(made(storage={"replicas": 3, **after}), live, changed)
+    assert [fault for fault in plan["faults"] if "is a step of its own" in fault] == (
+        [f"paris-storage-3-0 is to go, and that is a step of its own: {', '.join(beside)} would change beside it; take the other changes back until it has"
+         " gone, or storage.replicas until they are made"] if beside else [])
+    # Once it has gone they may.
+    assert plan_workload(made(storage={"replicas": 3, **after}), live, changed, ["paris-storage-3-0"])["faults"] == []
+
+
+@pytest.mark.requirement("OP-007")
+def test_a_new_node_beside_one_that_goes_is_refused_and_one_that_is_down_comes_back():
+    live = ready(live_of(made(storage={"replicas": 4})))
+    gateways = made("storage_with_gateways", storage={"replicas": 3})
+    assert "paris-gateway-0, paris-gateway-1 would change beside it" in plan_workload(gateways, live)["faults"][0]
+    # Its StatefulSet is gone, and its claims are there.
+    del live["statefulsets"][1]
+    live["pods"] = [pod for pod in live["pods"] if pod["metadata"]["name"] != "paris-storage-1-0"]
+    plan = plan_workload(made(), live)
+    assert (names(plan["create"]), plan["faults"]) == (["paris-storage-1"], [])
+    # It runs and is not ready.
+    live = ready(live_of(made(storage={"replicas": 4})))
+    live["pods"][1]["status"]["conditions"][0]["status"] = "False"
+    assert plan_workload(made(), live, ["paris-storage-1"])["faults"] == []
+
+
+def test_gateways_that_go_hinder_nothing():
+    live = ready(live_of(made("storage_with_gateways")))
+    assert plan_workload(made(), live, ["paris-storage-0"])["faults"] == []
+
+
+@pytest.mark.requirement("OP-004")
+@pytest.mark.parametrize(("before", "after", "words"), [
+    ("storage", "edge_gateways", "paris-storage-0, paris-storage-1, paris-storage-2 store data here, and the site file makes paris gateways"),
+    ("storage_with_gateways", "edge_gateways", "store data here"),
+    ("edge_gateways", "storage", "paris-gateway are gateways of another cluster here, and the site file makes paris a site with storage"),
+    ("edge_gateways", "storage_with_gateways", "paris-gateway are gateways of another cluster"),
+    ("storage", "storage_with_gateways", None), ("storage_with_gateways", "storage", None),
+])
+def test_a_site_does_not_become_another_kind_of_site(before, after, words):
+    faults = plan_workload(made(after), live_of(made(before)))["faults"]
+    assert [words in fault for fault in faults if "the site file makes" in fault] == ([True] if words else [])
+
+
 @pytest.mark.requirement("TD-20")
 def test_a_budget_goes_when_it_is_cleared():
     live = live_of(made(storage={"disruption_budget": {"max_unavailable": 1}}))

@@ -125,6 +125,17 @@ def test_waiting_in_vain_says_what_was_missing(mesh, params, said):
     assert all(part in late.value.message for part in said)
 
 
+@pytest.mark.requirement("OP-006", "OP-015")
+def test_a_layout_that_drains_is_waited_for_where_that_is_asked(mesh):
+    behind = {"currentVersion": 2, "minAck": 1, "versions": [
+        {"version": 2, "status": "Current", "storageNodes": 3, "gatewayNodes": 0}, {"version": 1, "status": "Draining", "storageNodes": 3, "gatewayNodes": 0},
+    ], "updateTrackers": {"c" * 64: {"ack": 2, "sync": 1, "syncAck": 1}}}
+    mesh["a"].faults["GetClusterLayoutHistory"] = [(200, behind)] * 9
+    with pytest.raises(WaitTimeout, match="version 1 is still draining, current is 2: node cccccccccccccccc is behind with sync 1"):
+        look(mesh, wait=True, wait_for="settled")
+    assert look(mesh, wait=True, wait_for="healthy")[0]["reachable"]
+
+
 def test_lost_quorum_is_counted(mesh):
     mesh["a"].sees = set()
     with pytest.raises(WaitTimeout, match="0 of 256 partitions have a quorum"):

@@ -155,7 +155,8 @@ class Health:
         return self.partitions_quorum < self.partitions
 
 
-GOALS = ("reachable", "layout", "quorum", "healthy")
+WELL = ("healthy", "settled")
+GOALS = ("reachable", "layout", "quorum", *WELL)
 
 
 def missing_for(goal: str, min_nodes: int, status: ClusterStatus, health: Health) -> str | None:
@@ -166,9 +167,9 @@ def missing_for(goal: str, min_nodes: int, status: ClusterStatus, health: Health
         lacks.append(f"{up} of {min_nodes} nodes are up")
     if goal != "reachable" and status.layout_version == 0:
         lacks.append("no layout has been applied")
-    elif goal in ("quorum", "healthy") and not health.quorum:
+    elif goal in ("quorum", *WELL) and not health.quorum:
         lacks.append(f"{health.partitions_quorum} of {health.partitions} partitions have a quorum")
-    elif goal == "healthy" and health.status != "healthy":
+    elif goal in WELL and health.status != "healthy":
         lacks.append(f"the status is {health.status}, {health.storage_nodes_up} of {health.storage_nodes} storage nodes are up")
     down = ", ".join(node.label for node in status.nodes if not node.up)
     return "; ".join([*lacks, *([f"down: {down}"] if down else [])]) if lacks else None

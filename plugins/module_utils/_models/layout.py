@@ -138,6 +138,14 @@ class History:
         """True when no older version is still needed. Without trackers a draining version counts as needed (OP-110)."""
         return not self.draining or (self.trackers is not None and not self.lagging)
 
+    def unsettled(self) -> str | None:
+        """What keeps older versions from going, in words; None when nothing does."""
+        if self.settled:
+            return None
+        behind = "; ".join(f"node {id[:16]} is behind with {', '.join(f'{name} {value}' for name, value in counters.items())}"
+                           for id, counters in self.lagging.items())
+        return f"version {', '.join(map(str, self.draining))} is still draining, current is {self.current}: {behind or 'no counters are known'}"
+
     def to_result(self) -> dict:
         return {"current_version": self.current, "settled": self.settled, "versions": list(self.versions), "lagging": self.lagging}
 

@@ -38,7 +38,7 @@ def progress(pods: Iterable[Mapping], wanted: Iterable[Mapping]) -> dict:
             waiting.append({"pod": name, "reason": _why_not_the_one(pod, want["revision"])})
         elif stuck := next(_stuck(pod), None):
             failed.append({"pod": name, **stuck})
-        elif _is_ready(pod):
+        elif is_ready(pod):
             ready.append(name)
         else:
             waiting.append({"pod": name, "reason": _why_not(pod)})
@@ -104,7 +104,8 @@ def _is_old(pod: Mapping, revision: str) -> bool:
     return pod["metadata"].get("labels", {}).get("controller-revision-hash") != revision
 
 
-def _is_ready(pod: Mapping) -> bool:
+def is_ready(pod: Mapping) -> bool:
+    """Whether Kubernetes takes a pod for ready."""
     return any(row["type"] == "Ready" and row["status"] == "True" for row in pod.get("status", {}).get("conditions") or ())
 
 

@@ -12,9 +12,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from .._manifests.names import GATEWAY, INSTANCE, MANAGED_BY, MANAGER, NODE, is_object_name
+from .._manifests.names import GATEWAY, INSTANCE, MANAGED_BY, MANAGER, NODE, STORAGE, is_object_name
 from .._manifests.pod import CONTAINER
 from ._claims import Claim, claim_faults, claim_patch, source_text
+from .rollout import is_ready
 
 # What no node takes by a restart: the others would not understand it (factor, OP-012), or it would start on an empty database.
 FROZEN = {
@@ -48,7 +49,7 @@ class _Planner:
         self.sets = {name: item for name, item in _by_name(live["statefulsets"]).items()
                      if self._is_mine(item) and is_object_name(self.site, "StatefulSet", name)}
         self.claims = _by_name(live["claims"])
-        self.pods = set(_by_name(live.get("pods", ())))
+        self.pods = _by_name(live.get("pods", ()))
         self.objects = sorted((item for item in live.get("objects", ()) if self._is_mine(item)), key=_kind_name)
 
     def plan(self) -> dict:
@@ -57,23 +58,34 @@ class _Planner:
         names = {node["name"] for node in nodes}
         recreate = [node["name"] for node in nodes if self._is_other_template(node)]
         # A node whose pod runs without its StatefulSet is one whose growth was broken off: to make it may restart the pod.
-        create = [node for node in nodes if node["name"] not in self.sets and not self.pods.intersection(node["pods"])]
+        create = [node for node in nodes if node["name"] not in self.sets and not self.pods.keys() & set(node["pods"])]
         made = {node["name"] for node in create}
         roll = [node for node in nodes if node["name"] not in made and (
             node["name"] in recreate or node["name"] in self.changed or node["name"] not in self.sets)]
+        patches = {node["name"]: list(self._patches(node)) for node in nodes}
+        beside = [node["name"] for node in nodes if node in create and self._is_new(node) or node in roll and self._runs(node) or patches[node["name"]]]
         return {
-            "faults": [fault for node in nodes for fault in self._faults(node)],
+            "faults": [*_shape_faults(self.site, names, self.sets), *_beside_faults(self.site, held, beside),
+                       *(fault for node in nodes for fault in self._faults(node))],
             "warnings": [warning for node in nodes for warning in self._warnings(node)],
             "create": create,
             "roll": roll,
             "same": sorted(names - made - {node["name"] for node in roll}),
-            "patch_claims": [patch for node in nodes for patch in self._patches(node)],
+            "patch_claims": [patch for each in patches.values() for patch in each],
             "recreate": recreate,
             "hold": held,
             "remove": self._removals(names, held),
             "claims_left": self._claims_left(nodes, held),
             "pending_claims": [_pending(claim) for claim in self.claims.values() if _phase(claim) == "Pending"],
         }
+
+    def _is_new(self, node: Mapping) -> bool:
+        """Whether this is no node yet: one that was taken down comes back to its claims."""
+        return all(live is None for _name, _wanted, live in self._claims(node))
+
+    def _runs(self, node: Mapping) -> bool:
+        """A node that is down may be mended at any time."""
+        return any(is_ready(self.pods[pod]) for pod in node["pods"] if pod in self.pods)
 
     # nodes that are to go
 
@@ -174,6 +186,26 @@ class _Planner:
             elif not live and node["name"] in self.sets:
                 filled = f"filled from {source_text(wanted.source)}" if wanted.source else "empty"
                 yield f"claim {name} of node {node['name']} is missing; Kubernetes makes it again with the next pod, {filled}"
+
+
+def _shape_faults(site: str, names: Collection[str], live: Collection[str]) -> Iterator[str]:
+    """A site does not become another kind of site, for another cluster (OP-004). Edge gateways are one StatefulSet, which no site with storage has."""
+    edge = f"{site}-{GATEWAY}"
+    storage = sorted(name for name in live if name.startswith(f"{site}-{STORAGE}-"))
+    if edge in names and storage:
+        yield (f"{', '.join(storage)} store data here, and the site file makes {site} gateways of another cluster: give these a site with a name of its"
+               " own, and end this one first if it is to go")
+    if edge in live and edge not in names:
+        yield (f"{edge} are gateways of another cluster here, and the site file makes {site} a site with storage: give it a name of its own, and end the"
+               " gateways first if they are to go")
+
+
+def _beside_faults(site: str, held: Collection[Mapping], beside: Collection[str]) -> Iterator[str]:
+    """While a storage node gives up what it stores, nothing else that runs is changed (OP-006, OP-007, OP-009, OP-015)."""
+    leaving = [pod for item in held if item["name"].startswith(f"{site}-{STORAGE}-") for pod in item["pods"]]
+    if leaving and beside:
+        yield (f"{', '.join(leaving)} is to go, and that is a step of its own: {', '.join(beside)} would change beside it; take the other changes back"
+               " until it has gone, or storage.replicas until they are made")
 
 
 def _volume_faults(node: str, wanted: Mapping, live: Mapping) -> Iterator[str]:

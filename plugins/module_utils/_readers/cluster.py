@@ -12,6 +12,7 @@ from typing import Any
 from .._client import Client
 from .._errors import ApiError, Denied, InputError, LayoutNotReady, NotAdminApi, SetupError, TransportError, Unavailable, WaitTimeout
 from .._models.cluster import Cluster, ClusterStatus, Health, missing_for, normal_version, parse_version, pending_result
+from .._models.layout import History
 from .._waiter import wait_until
 
 
@@ -69,13 +70,14 @@ def wait_for_cluster(client: Client, goal: str, min_nodes: int, timeout: float, 
         nonlocal silence
         try:
             status, health = read_status(once), Health.from_api(once.call("GetClusterHealth"))
+            history = History.from_api(once.call("GetClusterLayoutHistory")) if goal == "settled" else None
         except (NotAdminApi, SetupError):
             raise
         except (TransportError, Unavailable, LayoutNotReady) as error:
             silence = error
             return error.message
         silence = None
-        return missing_for(goal, min_nodes, status, health)
+        return missing_for(goal, min_nodes, status, health) or (history and history.unsettled())
 
     try:
         wait_until(look, f"waiting for {goal}", timeout, sleep)

@@ -53,16 +53,7 @@ def preview_result(answer: dict) -> dict:
 
 def wait_settled(client: Client, timeout: float, sleep: float) -> None:
     """Wait until no older layout version is needed any more. Raises WaitTimeout naming the nodes and the counters that lag."""
-
-    def look() -> str | None:
-        history = read_history(client)
-        if history.settled:
-            return None
-        behind = "; ".join(f"node {id[:16]} is behind with {', '.join(f'{name} {value}' for name, value in counters.items())}"
-                           for id, counters in history.lagging.items())
-        return f"version {', '.join(map(str, history.draining))} is still draining, current is {history.current}: {behind or 'no counters are known'}"
-
-    wait_until(look, "settled cluster layout", timeout, sleep)
+    wait_until(lambda: read_history(client).unsettled(), "settled cluster layout", timeout, sleep)
 
 
 def read_layout_info(client: Client, record: Mapping | None = None) -> dict:
