@@ -174,7 +174,7 @@ def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, tmp_path: 
     assert site.uids() == before
 
 
-@pytest.mark.requirement("TD-41")
+@pytest.mark.requirement("TD-41", "MH-30")
 def test_a_field_of_another_owner_is_left_to_it(site: Site) -> None:
     site.change({"storage": {"replicas": 1, "service": {"annotations": {"example.org/team": "red"}}}, "replication": {"factor": 1}})
     assert site.run().rc == 0

@@ -142,6 +142,10 @@ def _remotes(site: Mapping) -> Iterator[str]:
 
 def _nodes(site: Mapping) -> Iterator[str]:
     layout = section(site, "layout")
+    if site.get("storage") is not None and layout.get("nodes"):
+        # OP-008: one site has its nodes from one place.
+        yield ("garage_site.layout.nodes: the nodes of a site with storage are those of its pods; leave nodes out. Nodes that something else runs are a"
+               " site of their own (connect_to alone), or external_nodes")
     seen: dict[str, str] = {}
     for part in ("nodes", "external_nodes"):
         for index, node in entries(layout, part):

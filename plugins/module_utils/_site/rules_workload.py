@@ -132,8 +132,10 @@ def _services(site: Mapping) -> Iterator[str]:
         for name, part in (("web", "s3_web"), ("k2v", "k2v_api")):
             if name in ports and part not in config:
                 yield f"{where}.node_ports.{name}: there is no such port without config.{part}"
-        if len(set(map(str, ports.values()))) < len(ports):
-            yield f"{where}.node_ports: each port has a number of its own"
+        for value in dict.fromkeys(map(str, ports.values())):
+            alike = [name for name, number in ports.items() if str(number) == value]
+            if len(alike) > 1:
+                yield f"{where}.node_ports: {' and '.join(alike)} have {value}; each port has a number of its own"
         yield from mark_faults(service, where)
 
 
