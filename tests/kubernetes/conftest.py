@@ -19,13 +19,14 @@ from tests.kubernetes.namespaces import Namespace
 from tests.kubernetes.site_driver import Site
 from tools.cluster import local, namespaces, provider
 from tools.cluster.state import Cluster
+from tools.testbed.cache import cache_folder
 from tools.testbed.waiting import wait_until
 
 MakeNamespace = Callable[..., Namespace]
 END_LIMIT_SECONDS = 180.0
 # Of a local cluster there can be a second one beside the one in use, so that its beginning and end can be tested.
 _NO_LOCAL = local.unavailable()
-collect_ignore = ["test_local_cluster.py"] if _NO_LOCAL else []
+collect_ignore = ["test_api_server_restart.py", "test_local_cluster.py"] if _NO_LOCAL else []
 _NAMESPACES = pytest.StashKey[list[Namespace]]()
 
 
@@ -60,6 +61,17 @@ def _deleted(cluster: Cluster) -> Iterator[list[str]]:
         return f"left are {sorted(left)}" if left else None
 
     wait_until("the end of the namespaces", missing, END_LIMIT_SECONDS, pause=0.5)
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the state of a local cluster of the test's own lies; ended after it, if it is not yet."""
+    monkeypatch.setenv(provider.KIND_VARIABLE, "local")
+    monkeypatch.delenv(provider.KUBECONFIG_VARIABLE, raising=False)
+    folder = cache_folder() / "cluster-of-tests"
+    provider.down(folder)
+    yield folder
+    provider.down(folder)
 
 
 @pytest.fixture

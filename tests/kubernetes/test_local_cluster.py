@@ -7,7 +7,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,28 +17,12 @@ from tools.check.paths import ROOT
 from tools.cluster import local, provider
 from tools.cluster.faults import kill_api_server
 from tools.cluster.state import Cluster
-from tools.testbed.cache import cache_folder
 from tools.testbed.processes import ProcessRef
 from tools.testbed.waiting import wait_until
 
 LIMIT_SECONDS = 180.0
 # etcd, containerd, five of Kubernetes, CoreDNS.
 DAEMONS = 8
-
-
-@pytest.fixture(autouse=True)
-def _local_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(provider.KIND_VARIABLE, "local")
-    monkeypatch.delenv(provider.KUBECONFIG_VARIABLE, raising=False)
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """Where the state of a cluster of this test's own lies; ended after it, if it is not yet."""
-    folder = cache_folder() / "cluster-of-tests"
-    provider.down(folder)
-    yield folder
-    provider.down(folder)
 
 
 def run_something(cluster: Cluster) -> None:
