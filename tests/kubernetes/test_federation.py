@@ -33,7 +33,7 @@ class Sites:
         for site in (paris, lyon):
             site.change({"credentials": {"rpc_secret": rpc_secret, "admin_token": self.tokens[site.name]}, "replication": {"factor": 2},
                          "storage": {"replicas": 2}})
-        paris.change({"layout": {"site_role": "writer"}})
+        paris.change({"layout": {"site_role": "writer", "assume_peers_consistent": True}})
         lyon.change({"layout": {"site_role": "follower", "purge": True}})
 
     def join(self, site: Site, other: Site) -> None:
