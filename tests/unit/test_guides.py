@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the guides show is right as it stands: each site file, each task, each command. tests/garage/test_guides.py does whole guides."""
+"""Some test runs each block of the guides; and what takes no more than a look: that site files, options, playbooks and variables are right."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -16,7 +17,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.s3ops.garage.plugins.module_utils._site.document import site_faults
 from ansible_collections.s3ops.garage.plugins.module_utils._site.schema import site_schema
-from tests.guides import GUIDES, ROOT, Block, blocks
+from tests.guides import GUIDES, NOT_RUN, ROOT, Block, blocks, marked
 from tests.unit.static_sources import modules
 
 ALL = [block for guide in GUIDES for block in blocks(guide)]
@@ -27,8 +28,6 @@ REST = {"name": "paris", "zone": "paris"}
 HANDLE = {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/admin-token"}
 SECTIONS = site_schema()["definitions"]["site"]["properties"]
 NODES = {"replicas": 3, "metadata": {"size": "10Gi"}}
-# Programs that are not ours. tests/awx runs what is for AWX, and the importer's check builds and reads what ansible-galaxy installs.
-OTHERS = {"ansible-galaxy", "ansible-builder", "python3", "pip", "export", "set", "aws", "garage", "(umask"}
 BOOLEAN = {"--check", "--diff"}
 
 
@@ -81,6 +80,29 @@ def sites(document: Any) -> Iterator[dict[str, Any]]:
         yield {**REST, "connect_to": HANDLE, **document}
 
 
+def marks() -> Iterator[tuple[str, ...]]:
+    """What each ``pytest.mark.guide`` of a test names."""
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.guide":
+                yield tuple(ast.literal_eval(argument) for argument in node.args)
+
+
+def test_a_test_runs_every_command_and_every_yaml_of_the_guides() -> None:
+    run = {block for mark in marks() for block in marked(*mark)}
+    assert [place(block) for block in ALL if block.steps and block not in run] == []
+
+
+def test_a_mark_names_sections_that_have_something_to_run() -> None:
+    empty = [mark for mark in marks() for section in mark[1:] or [None] if not any(
+        block.steps for block in marked(mark[0], *([section] if section else [])))]
+    assert empty == []
+
+
+def test_what_is_not_run_is_still_shown() -> None:
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for _block, line in COMMANDS)] == []
+
+
 @pytest.mark.parametrize("block", YAML, ids=place)
 def test_every_yaml_is_right(block: Block, spec_of: Any) -> None:
     document = yaml.safe_load(block.text) or {}
@@ -106,8 +128,6 @@ def test_every_command_names_what_there_is(block: Block, line: str, spec_of: Any
         assert option_faults(variables(options.get("-a", "")), spec_of(name)) == []
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    else:
-        assert words[0] in OTHERS
 
 
 def playbook_faults(block: Block, words: list[str]) -> Iterator[str] | list[str]:
