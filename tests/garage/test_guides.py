@@ -4,14 +4,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from tests.guides import ROOT
 
 from tests.garage.conftest import MakeCluster
 from tests.garage.guide_run import Guide, changed, says
+from tests.garage.playbook_run import run_playbook
 from tools.testbed.nodes import Cluster, Site
 from tools.testbed.ports import HOST, pick_ports
 
@@ -80,3 +86,69 @@ def test_bulk_tenancy(guide: Guide, single: Cluster) -> None:
     assert [row["globalAliases"] for row in admin.get("ListBuckets")] == [["team-blue"]]
     assert [row["name"] for row in admin.get("ListKeys")] == ["team-blue"]
     assert "team-blue" in (guide.folder / "team.yml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def two_sites(make_cluster: MakeCluster) -> Iterator[Cluster]:
+    """Two nodes in paris and one in lyon, as in the example; they know nothing of each other, and there is no layout."""
+    cluster = make_cluster(Site("paris", "paris", 2), Site("lyon", "lyon", 1), replication_factor=3)
+    yield cluster
+    cluster.stop()
+    cluster.remove()
+
+
+def take_example(guide: Guide, cluster: Cluster) -> None:
+    """The inventory of examples/federation/two_sites, with its ids and addresses led to real nodes."""
+    folder = ROOT / "examples" / "federation" / "two_sites"
+    texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.yml")}
+    shown = [re.findall(rf"node: (\w{{64}}), capacity: 1TB, tags: \[{site.name}\]", texts[f"host_vars/{site.name}.yml"]) for site in cluster.sites]
+    for site, ids in zip(cluster.sites, shown, strict=True):
+        for number, (id_shown, node) in enumerate(zip(ids, site.nodes, strict=True), start=1):
+            guide.places |= {f"{id_shown}@garage-{number}.{site.name}.example.org:3901": node.rpc_address, id_shown: node.node_id}
+        guide.places |= {f"https://garage-admin.{site.name}.example.org": site.api_url, f"/etc/garage/{site.name}-admin-token": str(site.token_file)}
+    guide.places["/var/lib/garage-sites"] = str(guide.folder)
+    for name, text in texts.items():
+        guide.write(name, guide.here(text))
+
+
+@pytest.mark.guide("docs/federation.md")
+@pytest.mark.guide("docs/status.md")
+@pytest.mark.requirement("LW-53", "LW-42")
+def test_federation(guide: Guide, two_sites: Cluster) -> None:
+    take_example(guide, two_sites)
+    [shown] = guide.yaml("Federation: one layout writer, any number of followers")
+    alone = run_playbook("s3ops.garage.site", guide.folder / "inventory.yml", "--limit", "lyon")
+    assert alone.rc == 0, alone.output
+    awaiting = alone.results("lyon", "layout")[-1]["awaiting"]
+    assert awaiting.keys() == shown["awaiting"].keys() and awaiting["lines"][0].keys() == shown["awaiting"]["lines"][0].keys()
+
+    [looked] = guide.run("Look, approve, apply", 1)
+    guide.places["v3-9d2f6c1ab8e0475d-03c8b5a1fe97d264"] = re.search(r'"msg": "(v0-\w+-\w+): ', looked)[1]
+    [applied] = guide.run("Look, approve, apply")
+    assert "paris: layout version 1, 3 of 3 nodes up" in applied and "lyon: layout version 1, 3 of 3 nodes up" in applied
+
+    demoted, promoted = guide.run("Handing the layout over")
+    assert lines_shown(demoted) == {"paris": {"layout": {"site_role": "follower"}}}
+    change_lines(guide, lines_shown(promoted))
+    check = run_playbook("s3ops.garage.site", guide.folder / "inventory.yml", "--check", "--diff")
+    assert (check.rc, check.changed) == (0, 0), check.output
+    assert check.results("lyon", "layout")[-1]["layout_writer"] is True
+
+    [table] = guide.run("How all sites are: a table and a page")
+    for line in ("SITE   ROLE      GARAGE  LAYOUT  NODES UP  HEALTH   SITE FILE", "lyon   writer    2.5.0   1       3 of 3    healthy  as declared"):
+        assert line in table
+
+
+def lines_shown(printed: str) -> dict[str, Any]:
+    """What a playbook says is to be changed in the site files."""
+    return yaml.safe_load("\n".join(json.loads(re.findall(r'"msg": (\[.*?\n    \])', printed, re.S)[-1])))
+
+
+def change_lines(guide: Guide, lines: dict[str, Any]) -> None:
+    for site, wanted in lines.items():
+        path = guide.folder / "host_vars" / f"{site}.yml"
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for name, value in wanted.items():
+            section, _dot, option = name.partition(".")
+            document["garage_site"].setdefault(section, {}).update({option: value} if option else value)
+        guide.write(f"host_vars/{site}.yml", document)
