@@ -56,6 +56,7 @@ class Guide:
     def yaml(self, section: str) -> list[Any]:
         """What the YAML blocks of a section hold, for a test that does something with it."""
         found = [block for block in self._of(section) if block.language == "yaml"]
+        self._write_files()
         self._run |= dict.fromkeys(found, 1)
         return [yaml.safe_load(self.here(block.text)) for block in found]
 

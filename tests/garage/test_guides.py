@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +16,14 @@ import pytest
 import yaml
 from tests.guides import ROOT
 
+from tests.garage.ansible_run import ANSIBLE_PLAYBOOK, clean_environment
 from tests.garage.conftest import MakeCluster
-from tests.garage.guide_run import Guide, changed, says
+from tests.garage.guide_run import Guide, changed, play, says
 from tests.garage.playbook_run import run_playbook
 from tools.testbed.nodes import Cluster, Site
 from tools.testbed.ports import HOST, pick_ports
 
+HERE = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
 # Stands in for the AWS CLI, with its library and the same variables of the environment.
 AWS = f"""#!{sys.executable}
 import sys, boto3
@@ -86,6 +89,54 @@ def test_bulk_tenancy(guide: Guide, single: Cluster) -> None:
     assert [row["globalAliases"] for row in admin.get("ListBuckets")] == [["team-blue"]]
     assert [row["name"] for row in admin.get("ListKeys")] == ["team-blue"]
     assert "team-blue" in (guide.folder / "team.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.guide("README.md", "A site in ten lines", "Start with a Garage that is full already", "One line, from the environment alone")
+def test_readme(guide: Guide, make_cluster: MakeCluster) -> None:
+    cluster = make_cluster(Site("paris", "paris", 3), replication_factor=3)
+    cluster.connect_all()
+    cluster.wait_mesh()
+    guide.places = {"http://garage.paris.example:3903": cluster.api_url, **places(cluster)}
+    # Nodes of one machine have one host name, so they are told apart by their ids.
+    guide.places |= {f"node: garage-{number}": f"node: {node.node_id}" for number, node in enumerate(cluster.nodes, start=1)}
+    site, _inventory = guide.yaml("A site in ten lines")
+    guide.write("host_vars/paris.yml", site)
+    printed = guide.run()
+    check, run = says(printed, "ansible-playbook -i inventory.yml")
+    assert changed(check)[0] > 0
+    assert "paris: layout version 1, 3 of 3 nodes up, healthy; declared buckets: 1, keys: 1" in run
+    exported = yaml.safe_load((guide.folder / "tenancy.yml").read_text(encoding="utf-8"))
+    assert "media" in str(exported) and "app" in str(exported)
+    [line] = says(printed, "ansible localhost -m s3ops.garage.bucket")
+    assert '"changed": false' in line
+
+
+@pytest.mark.guide("docs/upgrading.md")
+def test_upgrading(guide: Guide, single: Cluster) -> None:
+    handle = {"api_url": single.api_url, "api_token_file": str(single.token_file)}
+    site = {"name": "paris", "zone": "paris", "connect_to": handle}
+    guide.write("inventory.yml", {"all": {"hosts": {"paris": {**HERE, "garage_site": site}}}})
+    guide.env |= {"GARAGE_ADMIN_URL": single.api_url, "GARAGE_ADMIN_TOKEN_FILE": str(single.token_file)}
+    [check] = guide.run("The collection")
+    assert changed(check) == [0]
+    nodes, snapshot, healthy = guide.run("Garage")
+    assert '"garage_version": "2.5.0"' in nodes and "CHANGED" in snapshot and '"status": "healthy"' in healthy
+    # Without Galaxy it is still said whether what is installed is what the file asks for.
+    command = [str(ANSIBLE_PLAYBOOK.with_name("ansible-galaxy")), "collection", "install", "--offline", "-r", "requirements.yml"]
+    asked = subprocess.run(command, cwd=guide.folder, env=clean_environment(str(guide.folder), None), capture_output=True, text=True, check=True)
+    assert "All requested collections are already installed" in asked.stdout
+
+
+@pytest.mark.guide("docs/credentials.md", "Derived keys")
+def test_derived_keys(guide: Guide, single: Cluster) -> None:
+    guide.places["/etc/garage"] = str(guide.folder)
+    guide.write("rpc-secret", "6b" * 32)
+    [tasks] = guide.yaml("Derived keys")
+    guide.write("play.yml", play(tasks))
+    env = {"GARAGE_ADMIN_URL": single.api_url, "GARAGE_ADMIN_TOKEN_FILE": str(single.token_file)}
+    for changes in (1, 0):
+        run = run_playbook(guide.folder / "play.yml", {"all": {"hosts": {}}}, env=env)
+        assert (run.rc, run.changed) == (0, changes), run.output
 
 
 @pytest.fixture

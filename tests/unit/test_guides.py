@@ -9,8 +9,10 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
@@ -82,7 +84,7 @@ def sites(document: Any) -> Iterator[dict[str, Any]]:
 
 def marks() -> Iterator[tuple[str, ...]]:
     """What each ``pytest.mark.guide`` of a test names."""
-    for path in (ROOT / "tests").rglob("test_*.py"):
+    for path in (path for folder in ("unit", "garage", "kubernetes", "awx") for path in (ROOT / "tests" / folder).rglob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.guide":
                 yield tuple(ast.literal_eval(argument) for argument in node.args)
@@ -116,6 +118,18 @@ def test_every_yaml_is_right(block: Block, spec_of: Any) -> None:
             assert site_faults(filled(site), {site["name"]: {"garage_site": site}}) == []
 
 
+@pytest.mark.guide("docs/site-file.md", "The site file")
+def test_the_schema_that_an_editor_is_led_to_takes_a_site_file() -> None:
+    [block] = [block for block in marked("docs/site-file.md", "The site file") if block.language == "yaml"]
+    found = re.search(r"\$schema=https://raw\.githubusercontent\.com/(\S+)/main/(\S+)", block.text)
+    assert yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["repository"].endswith(found[1])
+    schema = json.loads((ROOT / found[2]).read_text(encoding="utf-8"))
+    site = yaml.safe_load((ROOT / "examples" / "kubernetes" / "host_vars" / "paris.yml").read_text(encoding="utf-8"))
+    jsonschema.validate(site, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"garage_site": {**site["garage_site"], "zoen": "paris"}}, schema)
+
+
 @pytest.mark.parametrize(("block", "line"), COMMANDS, ids=lambda value: value if isinstance(value, str) else place(value))
 def test_every_command_names_what_there_is(block: Block, line: str, spec_of: Any) -> None:
     words = [word for word in shlex.split(line) if not re.match(r"[A-Z_]+=", word) or line.startswith(("export", "make"))]
@@ -130,10 +144,20 @@ def test_every_command_names_what_there_is(block: Block, line: str, spec_of: Any
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
 
 
+def variables_known() -> str:
+    """All text of playbooks and roles, where a variable stands that they know."""
+    return "\n".join(path.read_text(encoding="utf-8") for folder in ("playbooks", "roles") for path in (ROOT / folder).rglob("*.yml"))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_every_variable_that_is_given_within_a_text_is_known(guide: Path) -> None:
+    given = set(re.findall(r"-e (garage_\w+)=", guide.read_text(encoding="utf-8")))
+    assert sorted(name for name in given if not re.search(rf"\b{name}\b", variables_known())) == []
+
+
 def playbook_faults(block: Block, words: list[str]) -> Iterator[str] | list[str]:
     """What an ansible-playbook command names that is not there: the playbook, or a variable that neither playbooks, roles nor the guide know."""
-    own = [path.read_text(encoding="utf-8") for folder in ("playbooks", "roles") for path in (ROOT / folder).rglob("*.yml")]
-    known = "\n".join([*own, *(other.text for other in ALL if other.guide == block.guide and other.file)])
+    known = "\n".join([variables_known(), *(other.text for other in ALL if other.guide == block.guide and other.file)])
     faults, rest = [], iter(word for word in words if word not in BOOLEAN)
     for word in rest:
         if word == "-i":
