@@ -92,6 +92,7 @@ def test_bulk_tenancy(guide: Guide, single: Cluster) -> None:
 
 
 @pytest.mark.guide("README.md", "A site in ten lines", "Start with a Garage that is full already", "One line, from the environment alone")
+@pytest.mark.requirement("FC-125")
 def test_readme(guide: Guide, make_cluster: MakeCluster) -> None:
     cluster = make_cluster(Site("paris", "paris", 3), replication_factor=3)
     cluster.connect_all()
@@ -99,7 +100,7 @@ def test_readme(guide: Guide, make_cluster: MakeCluster) -> None:
     guide.places = {"http://garage.paris.example:3903": cluster.api_url, **places(cluster)}
     # Nodes of one machine have one host name, so they are told apart by their ids.
     guide.places |= {f"node: garage-{number}": f"node: {node.node_id}" for number, node in enumerate(cluster.nodes, start=1)}
-    site, _inventory = guide.yaml("A site in ten lines")
+    site, dummy = guide.yaml("A site in ten lines")
     guide.write("host_vars/paris.yml", site)
     printed = guide.run()
     check, run = says(printed, "ansible-playbook -i inventory.yml")
@@ -200,6 +201,6 @@ def change_lines(guide: Guide, lines: dict[str, Any]) -> None:
         path = guide.folder / "host_vars" / f"{site}.yml"
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
         for name, value in wanted.items():
-            section, _dot, option = name.partition(".")
+            section, dummy, option = name.partition(".")
             document["garage_site"].setdefault(section, {}).update({option: value} if option else value)
         guide.write(f"host_vars/{site}.yml", document)

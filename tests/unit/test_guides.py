@@ -102,7 +102,7 @@ def test_a_mark_names_sections_that_have_something_to_run() -> None:
 
 
 def test_what_is_not_run_is_still_shown() -> None:
-    assert [start for start in NOT_RUN if not any(line.startswith(start) for _block, line in COMMANDS)] == []
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for dummy, line in COMMANDS)] == []
 
 
 @pytest.mark.parametrize("block", YAML, ids=place)
