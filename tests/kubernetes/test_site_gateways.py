@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tests.garage.playbook_run import Run, run_playbook
-from tests.kubernetes.site_driver import PLAYBOOK, Site
+from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
 from tools.cluster.state import Cluster
+from tools.testbed.waiting import wait_until
 
 STORAGE = {f"paris-storage-{number}" for number in range(3)}
 
@@ -58,6 +59,17 @@ def test_gateways_beside_storage_have_a_role_and_keep_their_identity(sites: Site
     assert sorted(role["gateway"] for role in layout["layout"]["roles"]) == [False, False, False, True]
     endpoints = sites.paris.namespace.core.read_namespaced_service("paris-s3", sites.paris.namespace.name)
     assert endpoints.spec.selector["app.kubernetes.io/component"] == "gateway"
+
+
+@pytest.mark.requirement("VG-17")
+def test_a_gateway_whose_pod_was_replaced_comes_back(sites: Sites) -> None:
+    space = sites.paris.namespace
+    before = sites.paris.uids()["paris-gateway-0-0"]
+    space.core.delete_namespaced_pod("paris-gateway-0-0", space.name)
+    wait_until("another pod", lambda: "the old one" if sites.paris.uids().get("paris-gateway-0-0", before) == before else None, POD_TIMEOUT, pause=0.5)
+    space.wait_pod("paris-gateway-0-0", "Ready")
+    run = sites.paris.run()
+    assert (run.rc, run.results("paris", "layout")[-1]["changed"]) == (0, False), run.output
 
 
 @pytest.mark.requirement("OP-103", "VG-09", "TD-13")
