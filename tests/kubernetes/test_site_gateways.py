@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.garage.guide_run import Guide
 from tests.garage.playbook_run import Run, run_playbook
-from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
+from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site, fitted
 from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
 
@@ -87,6 +88,20 @@ def test_edge_gateways_join_the_cluster_of_a_site(sites: Sites) -> None:
 def decoded(site: Site, key: str) -> str:
     secret = site.namespace.core.read_namespaced_secret(f"{site.name}-garage", site.namespace.name)
     return base64.b64decode(secret.data[key]).decode()
+
+
+@pytest.mark.guide("docs/site-file.md", "Edge gateways")
+@pytest.mark.requirement("OP-103")
+def test_the_same_gateways_by_the_address_of_the_cluster_alone(sites: Sites, guide: Guide) -> None:
+    service = sites.paris.namespace.core.read_namespaced_service("paris-admin", sites.paris.namespace.name)
+    guide.places = {"https://garage-admin.paris.example.org": f"http://{service.spec.cluster_ip}:3903", "/etc/garage": str(guide.folder),
+                    "namespace: edge": f"namespace: {sites.edge.namespace.name}", **fitted(sites.edge.cluster)}
+    guide.write("token", decoded(sites.paris, "admin-token"))
+    guide.write("rpc-secret", decoded(sites.paris, "rpc-secret"))
+    [shown] = guide.yaml("Edge gateways")
+    run = run_playbook(PLAYBOOK, sites.edge.inventory(shown["garage_site"]), env={"K8S_AUTH_KUBECONFIG": str(sites.edge.proxy.kubeconfig)})
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert "edge: layout version 2, 6 of 6 nodes up, healthy" in run.output
 
 
 @pytest.mark.requirement("TD-38", "TD-40")
