@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the guides show of Kubernetes, done as it is written. Only namespaces, addresses, sizes and the class of the volumes are those of the tests."""
+"""What the guides show of Kubernetes, done as it is written. Namespaces, addresses, sizes and the class of volumes are those of the tests."""
 
 from __future__ import annotations
 

@@ -67,7 +67,11 @@ def test_a_gateway_whose_pod_was_replaced_comes_back(sites: Sites) -> None:
     space = sites.paris.namespace
     before = sites.paris.uids()["paris-gateway-0-0"]
     space.core.delete_namespaced_pod("paris-gateway-0-0", space.name)
-    wait_until("another pod", lambda: "the old one" if sites.paris.uids().get("paris-gateway-0-0", before) == before else None, POD_TIMEOUT, pause=0.5)
+
+    def missing() -> str | None:
+        return "the old one" if sites.paris.uids().get("paris-gateway-0-0", before) == before else None
+
+    wait_until("another pod", missing, POD_TIMEOUT, pause=0.5)
     space.wait_pod("paris-gateway-0-0", "Ready")
     run = sites.paris.run()
     assert (run.rc, run.results("paris", "layout")[-1]["changed"]) == (0, False), run.output
