@@ -11,6 +11,8 @@ import pytest
 from ansible.module_utils import _internal
 from ansible_collections.s3ops.garage.plugins.module_utils import _runner
 from hypothesis import HealthCheck, settings
+from tests.garage.guide_run import Guide
+from tests.guides import marked
 from tests.unit.static_sources import COLLECTION
 
 # A slow machine is no failure; what a search finds must be repeatable from the log alone. A build machine searches the same places each time: a change
@@ -25,6 +27,15 @@ def module_process(monkeypatch):
     """Modules run as in a process of their own, also where another test has imported parts of Ansible that belong to its controller: there,
     warnings would be printed at once instead of being returned (ansible-core 2.19)."""
     monkeypatch.setattr(_internal, "is_controller", False)
+
+
+@pytest.fixture
+def guide(request, tmp_path):
+    """The blocks of ``pytest.mark.guide``; a test that does not run them all fails."""
+    found = Guide([block for mark in request.node.iter_markers("guide") for block in marked(*mark.args)], tmp_path / "guide")
+    yield found
+    found.end()
+    assert found.left() == []
 
 
 class Captured(Exception):

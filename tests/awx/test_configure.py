@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from tests.awx.conftest import CLUSTER, WORKFLOW
 from tests.awx.controller import playbooks, render
 from tests.awx.fake_awx import FakeAwx
-from tools.check.awx import PROJECT
+from tests.garage.guide_run import Guide
+from tools.check.awx import PROJECT, Environment
 
 pytestmark = pytest.mark.requirement("FC-124")
 
@@ -78,3 +80,17 @@ def test_the_workflow_leads_from_the_followers_over_the_writer_to_the_followers(
     links = {nodes[number]: [nodes[child] for child in awx.linked("workflow_job_template_nodes", number, "success_nodes")] for number in nodes}
     assert links == {"preview-lyon": ["preview-paris"], "preview-paris": ["approval"], "approval": ["apply-paris"], "apply-paris": ["apply-lyon"],
                      "apply-lyon": []}
+
+
+@pytest.mark.guide("docs/awx.md", "Set up")
+def test_the_configuration_as_the_guide_runs_it(guide: Guide, environment: Environment) -> None:
+    shutil.copytree(PROJECT, guide.folder, dirs_exist_ok=True)
+    guide.write("mine.yml", {"awx_wait": False, "awx_inventory": "My sites"})
+    (guide.bin / "ansible-playbook").symlink_to(environment.bin / "ansible-playbook")
+    guide.env = {"HOME": str(guide.folder), "ANSIBLE_COLLECTIONS_PATH": str(environment.collections),
+                 "ANSIBLE_PYTHON_INTERPRETER": str(environment.bin / "python")}
+    with FakeAwx() as fake:
+        guide.places = {"https://awx.example.org": fake.url, "OAUTH_TOKEN=…": "OAUTH_TOKEN=any"}
+        guide.run()
+        assert fake.named("inventories", "My sites")
+        assert fake.named("workflow_job_templates", WORKFLOW)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from tests.garage.guide_run import Guide
 from tools.check.awx import DEFINITION, OWN, Environment, collections, definition, requirements
 from tools.check.paths import ROOT
 
@@ -39,6 +41,22 @@ def test_the_definition_makes_a_build_context(tmp_path: Path) -> None:
     assert {each["name"]: each["version"] for each in yaml.safe_load((built / "requirements.yml").read_text())["collections"]} == collections()
     # No system package beyond Python.
     assert not (built / "bindep.txt").exists()
+
+
+# Stands in for the engine that makes the image: there is none where tests run.
+PODMAN = """#!/bin/sh
+echo "podman $*"
+"""
+
+
+@pytest.mark.guide("docs/awx.md", "The execution environment")
+@pytest.mark.requirement("FC-124")
+def test_the_build_of_the_guide_hands_a_context_to_the_engine(guide: Guide) -> None:
+    shutil.copytree(DEFINITION.parent, guide.folder, dirs_exist_ok=True)
+    guide.program("podman", PODMAN)
+    [printed] = guide.run()
+    assert "podman build -f context/Containerfile -t registry.example.org/garage-ee:0.1.0 context" in printed
+    assert (guide.folder / "context" / "Containerfile").exists()
 
 
 @pytest.mark.requirement("FC-124")

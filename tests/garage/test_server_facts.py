@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import urllib.request
 from dataclasses import replace
@@ -31,6 +32,24 @@ def test_another_replication_factor_takes_a_stop_and_a_layout_anew(make_cluster:
     node.start()
     layout = node.admin.get("GetClusterLayout")
     assert (layout["version"], layout["roles"]) == (0, [])
+    cluster.stop()
+    cluster.remove()
+
+
+@pytest.mark.requirement("VG-15")
+def test_metadata_on_an_empty_disk_wants_its_file_data_layout_taken_out(make_cluster: MakeCluster) -> None:
+    """What docs/restore.md says of metadata alone, and why gateways keep their data folder beside their metadata."""
+    cluster = make_cluster(Site("paris", "paris", 1), replication_factor=1)
+    cluster.make_ready()
+    (node,) = cluster.nodes
+    before = node.node_id
+    node.stop()
+    shutil.rmtree(node.spec.folder / "data")
+    with pytest.raises(SetupError, match="Could not find expected marker file"):
+        node.start()
+    (node.spec.folder / "metadata" / "data_layout").unlink()
+    node.start()
+    assert (node.node_id, node.admin.get("GetClusterLayout")["version"]) == (before, 1)
     cluster.stop()
     cluster.remove()
 

@@ -89,7 +89,6 @@ def test_a_federation_from_nothing_to_a_second_run(federation: Federation) -> No
 
 @pytest.mark.requirement("LW-11", "LW-22")
 def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) -> None:
-    federation.files["lyon"].pop("tenancy")
     alone = federation.run("--limit", "lyon")
     assert succeeded(alone)
     passed = federation.take("lyon")
@@ -98,6 +97,7 @@ def test_a_follower_alone_on_a_cluster_without_layout(federation: Federation) ->
     published, follower = alone.results("lyon", "layout")
     assert published["declared"] == follower["awaiting"]["lines"]
     assert (follower["changed"], follower["pending"], follower["awaiting"]["reason"]) == (False, True, "nodes_without_role")
+    assert "The cluster has no layout yet" in alone.output and alone.results("lyon", "tenancy") == []
     assert federation.layout_version() == 0
 
     strict = federation.run("--limit", "lyon", "-e", "garage_fail_when_awaiting=true")

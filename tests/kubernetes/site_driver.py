@@ -40,6 +40,12 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def fitted(cluster: Cluster) -> dict[str, str]:
+    """What stands in the place of the sizes of a guide: small ones, of a class that the cluster has."""
+    return {f"size: {shown}": f"size: {size}, storage_class: {cluster.storage_class}" for shown, size in
+            (("1Gi", "100Mi"), ("10Gi", "100Mi"), ("100Gi", "1Gi"))}
+
+
 class Site:
     """A site in a namespace of its own. `namespace` looks at it beside the play; `proxy` notes what the play asks of the API."""
 

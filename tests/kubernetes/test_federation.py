@@ -7,6 +7,7 @@ The tests share the sites and follow one another.
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.garage.guide_run import Guide
 from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
 from tools.cluster.state import Cluster
@@ -42,10 +44,13 @@ class Sites:
         way = {"api_url": f"http://{service.spec.cluster_ip}:3903", "api_token": self.tokens[other.name]}
         site.change({"remotes": [{"name": other.name, "zone": other.name, **way}]})
 
-    def run(self, *options: str) -> Run:
+    def inventory(self) -> dict[str, Any]:
         found = self.paris.inventory()
         found["all"]["hosts"] |= self.lyon.inventory()["all"]["hosts"]
-        run = run_playbook(PLAYBOOK, found, *options)
+        return found
+
+    def run(self, *options: str) -> Run:
+        run = run_playbook(PLAYBOOK, self.inventory(), *options)
         assert run.rc == 0, run.output
         return run
 
@@ -115,3 +120,24 @@ def test_a_follower_that_shrinks_keeps_the_pod_until_the_writer_has_taken_its_ro
     again = sites.run("--limit", "lyon")
     assert follower(again)["awaiting"]["reason"] == "nothing_pending"
     assert again.stats["lyon"]["changed"] == 0
+
+
+def rpc_secret(site: Site) -> str:
+    kept = site.namespace.core.read_namespaced_secret(f"{site.name}-garage", site.namespace.name)
+    return base64.b64decode(kept.data["rpc-secret"]).decode()
+
+
+@pytest.mark.guide("docs/credentials.md", "What stands in the configuration of the nodes")
+@pytest.mark.requirement("TD-31")
+def test_the_rpc_secret_of_both_sites_changes_as_the_guide_says(sites: Sites, guide: Guide) -> None:
+    new = secrets.token_hex(32)
+    assert rpc_secret(sites.paris) == rpc_secret(sites.lyon) != new
+    for site in (sites.paris, sites.lyon):
+        site.change({"credentials": {"rpc_secret": new}})
+    guide.write("inventory.yml", sites.inventory())
+    [printed] = guide.run()
+    assert new not in printed
+    assert rpc_secret(sites.paris) == rpc_secret(sites.lyon) == new
+    again = sites.run()
+    assert again.changed == 0, again.output
+    assert "paris: layout version 3, 3 of 3 nodes up, healthy" in again.output

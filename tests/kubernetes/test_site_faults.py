@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 from kubernetes import client
 
 from tests.garage.ansible_run import ANSIBLE_PLAYBOOK, clean_environment
+from tests.garage.guide_run import Guide
 from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site
 from tools.testbed.waiting import wait_until
 
@@ -125,13 +125,6 @@ def test_a_claim_that_waits_is_named_with_its_source(site: Site, namespace: clie
     assert "claim metadata-paris-storage-0-0 is Pending: it waits for its source GroupRestore.restore.example.org nightly" in run.output
 
 
-def role_of_docs() -> list[dict]:
-    """The rules that the guide says are needed."""
-    text = Path("docs/kubernetes.md").read_text(encoding="utf-8")
-    (block,) = [part.split("```")[0] for part in text.split("```yaml\n") if "kind: Role\n" in part]
-    return yaml.safe_load(block)["rules"]
-
-
 def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
     """A kubeconfig of an account that has these rights in the namespace of the site and no other."""
     core, space = client.CoreV1Api(site.cluster.api()), site.namespace.name
@@ -156,9 +149,11 @@ def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
     return path
 
 
+@pytest.mark.guide("docs/kubernetes.md", "Rights")
 @pytest.mark.requirement("TD-21", "TD-41")
-def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, tmp_path: Path) -> None:
-    rules = role_of_docs()
+def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, guide: Guide, tmp_path: Path) -> None:
+    [role] = guide.yaml("Rights")
+    rules = role["rules"]
     site.change({"kubernetes": {"kubeconfig": str(kubeconfig_with(site, rules, tmp_path))}})
     run = site.run()
     assert run.rc == 0, run.output

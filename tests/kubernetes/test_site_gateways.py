@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.garage.guide_run import Guide
 from tests.garage.playbook_run import Run, run_playbook
-from tests.kubernetes.site_driver import PLAYBOOK, Site
+from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site, fitted
 from tools.cluster.state import Cluster
+from tools.testbed.waiting import wait_until
 
 STORAGE = {f"paris-storage-{number}" for number in range(3)}
 
@@ -60,6 +62,21 @@ def test_gateways_beside_storage_have_a_role_and_keep_their_identity(sites: Site
     assert endpoints.spec.selector["app.kubernetes.io/component"] == "gateway"
 
 
+@pytest.mark.requirement("VG-17")
+def test_a_gateway_whose_pod_was_replaced_comes_back(sites: Sites) -> None:
+    space = sites.paris.namespace
+    before = sites.paris.uids()["paris-gateway-0-0"]
+    space.core.delete_namespaced_pod("paris-gateway-0-0", space.name)
+
+    def missing() -> str | None:
+        return "the old one" if sites.paris.uids().get("paris-gateway-0-0", before) == before else None
+
+    wait_until("another pod", missing, POD_TIMEOUT, pause=0.5)
+    space.wait_pod("paris-gateway-0-0", "Ready")
+    run = sites.paris.run()
+    assert (run.rc, run.results("paris", "layout")[-1]["changed"]) == (0, False), run.output
+
+
 @pytest.mark.requirement("OP-103", "VG-09", "TD-13")
 def test_edge_gateways_join_the_cluster_of_a_site(sites: Sites) -> None:
     run = sites.run()
@@ -75,6 +92,20 @@ def test_edge_gateways_join_the_cluster_of_a_site(sites: Sites) -> None:
 def decoded(site: Site, key: str) -> str:
     secret = site.namespace.core.read_namespaced_secret(f"{site.name}-garage", site.namespace.name)
     return base64.b64decode(secret.data[key]).decode()
+
+
+@pytest.mark.guide("docs/site-file.md", "Edge gateways")
+@pytest.mark.requirement("OP-103")
+def test_the_same_gateways_by_the_address_of_the_cluster_alone(sites: Sites, guide: Guide) -> None:
+    service = sites.paris.namespace.core.read_namespaced_service("paris-admin", sites.paris.namespace.name)
+    guide.places = {"https://garage-admin.paris.example.org": f"http://{service.spec.cluster_ip}:3903", "/etc/garage": str(guide.folder),
+                    "namespace: edge": f"namespace: {sites.edge.namespace.name}", **fitted(sites.edge.cluster)}
+    guide.write("token", decoded(sites.paris, "admin-token"))
+    guide.write("rpc-secret", decoded(sites.paris, "rpc-secret"))
+    [shown] = guide.yaml("Edge gateways")
+    run = run_playbook(PLAYBOOK, sites.edge.inventory(shown["garage_site"]), env={"K8S_AUTH_KUBECONFIG": str(sites.edge.proxy.kubeconfig)})
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert "edge: layout version 2, 6 of 6 nodes up, healthy" in run.output
 
 
 @pytest.mark.requirement("TD-38", "TD-40")

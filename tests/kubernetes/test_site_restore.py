@@ -12,18 +12,28 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tests.kubernetes.site_driver import POD_TIMEOUT, Site
+from tests.garage.guide_run import Guide
+from tests.garage.playbook_run import run_playbook
+from tests.kubernetes.site_driver import PLAYBOOK, POD_TIMEOUT, Site, fitted, merged
+from tools.cluster.storage import RESTORE_GROUP, RESTORE_KIND
 from tools.testbed.waiting import wait_until
 
 S3_PORT = 3900
 SIZES = (0, 1000, 3 * 2**20 + 17)
 
 
-@pytest.fixture
-def site(site: Site) -> Site:
-    grants = [{"key": "app", "read": True, "write": True}]
-    site.change({"tenancy": {"keys": [{"name": "app"}], "buckets": [{"name": "media", "grants": grants}]}})
-    return site
+TENANCY = {"keys": [{"name": "app"}], "buckets": [{"name": "media", "grants": [{"key": "app", "read": True, "write": True}]}]}
+SOURCES = {"metadata-paris-storage": "garage-metadata", "data-paris-storage": "garage-data", "metadata-paris-gateway": "garage-gateway-metadata"}
+
+
+def take_guide(guide: Guide, site: Site) -> dict[str, Any]:
+    """The site file of the guide as that of the site; returns it without its sources, as it was before all was lost."""
+    guide.places = {"kopiur.home-operations.com": RESTORE_GROUP, "kind: Restore": f"kind: {RESTORE_KIND}",
+                    "namespace: garage}": f"namespace: {site.namespace.name}}}", **fitted(site.cluster)}
+    [shown] = guide.yaml("Bringing a site back from a group snapshot")
+    site.file = merged(shown["garage_site"], {"kubernetes": {"kubeconfig": str(site.proxy.kubeconfig)}, "tenancy": TENANCY})
+    no_source = {"data_source_ref": None}
+    return merged(site.file, {"storage": {"metadata": no_source, "data": no_source}, "gateway": {"metadata": no_source}})
 
 
 def ask(site: Site, endpoint: str, **query: Any) -> Any:
@@ -62,9 +72,11 @@ def lose_everything(site: Site, snapshot: str) -> None:
     wait_until("the end of the claims", lambda: ", ".join(site.claims()) or None, POD_TIMEOUT, pause=0.5)
 
 
+@pytest.mark.guide("docs/restore.md")
 @pytest.mark.requirement("VG-01", "VG-09", "VG-10", "VG-14", "VG-34", "FC-122")
-def test_a_site_comes_back_from_a_group_snapshot(site: Site) -> None:
-    first = site.run()
+def test_a_site_comes_back_from_a_group_snapshot(site: Site, guide: Guide) -> None:
+    before = take_guide(guide, site)
+    first = run_playbook(PLAYBOOK, site.inventory(before))
     assert first.rc == 0, first.output
     ids = node_ids(first)
     objects = {f"object-{size}": secrets.token_bytes(size) for size in SIZES}
@@ -73,20 +85,18 @@ def test_a_site_comes_back_from_a_group_snapshot(site: Site) -> None:
     snapshot = f"{site.namespace.name}-nightly"
     lose_everything(site, snapshot)
 
-    source = site.namespace.create_group_restore("nightly", snapshot)
-    reference = {"api_group": source["apiGroup"], "kind": source["kind"], "name": source["name"]}
-    site.change({"storage": {"metadata": {"data_source_ref": reference}, "data": {"data_source_ref": reference}}})
+    for source in SOURCES.values():
+        site.namespace.create_group_restore(source, snapshot)
     back = site.run()
     assert back.rc == 0, back.output
     assert "identit" in back.output
     assert node_ids(back) == ids
-    assert "paris: layout version 1, 3 of 3 nodes up, healthy" in back.output
+    assert "paris: layout version 1, 5 of 5 nodes up, healthy" in back.output
     assert [row["changed"] for row in back.results("paris", "layout")] == [False]
     assert [row["changed"] for row in back.results("paris", "tenancy")] == [False]
     for name, content in objects.items():
         assert s3(site).get_object(Bucket="media", Key=name)["Body"].read() == content
-    for claim in site.claims().values():
-        assert claim.spec.data_source_ref.name == "nightly"
+    assert {name.rsplit("-", 2)[0]: claim.spec.data_source_ref.name for name, claim in site.claims().items()} == SOURCES
 
     again = site.run()
     assert (again.rc, again.changed) == (0, 0), again.output

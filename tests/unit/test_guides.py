@@ -1,22 +1,25 @@
 # SPDX-FileCopyrightText: 2026 s3ops.garage contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the guides show is right as it stands: each site file, each task, each command. tests/garage/test_guides.py does whole guides."""
+"""Some test runs each block of the guides; and what takes no more than a look: that site files, options, playbooks and variables are right."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.s3ops.garage.plugins.module_utils._site.document import site_faults
 from ansible_collections.s3ops.garage.plugins.module_utils._site.schema import site_schema
-from tests.guides import GUIDES, ROOT, Block, blocks
+from tests.guides import GUIDES, NOT_RUN, ROOT, Block, blocks, marked
 from tests.unit.static_sources import modules
 
 ALL = [block for guide in GUIDES for block in blocks(guide)]
@@ -27,8 +30,6 @@ REST = {"name": "paris", "zone": "paris"}
 HANDLE = {"api_url": "http://127.0.0.1:3903", "api_token_file": "/etc/garage/admin-token"}
 SECTIONS = site_schema()["definitions"]["site"]["properties"]
 NODES = {"replicas": 3, "metadata": {"size": "10Gi"}}
-# Programs that are not ours. tests/awx runs what is for AWX, and the importer's check builds and reads what ansible-galaxy installs.
-OTHERS = {"ansible-galaxy", "ansible-builder", "python3", "pip", "export", "set", "aws", "garage", "(umask"}
 BOOLEAN = {"--check", "--diff"}
 
 
@@ -81,6 +82,29 @@ def sites(document: Any) -> Iterator[dict[str, Any]]:
         yield {**REST, "connect_to": HANDLE, **document}
 
 
+def marks() -> Iterator[tuple[str, ...]]:
+    """What each ``pytest.mark.guide`` of a test names."""
+    for path in (path for folder in ("unit", "garage", "kubernetes", "awx") for path in (ROOT / "tests" / folder).rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.guide":
+                yield tuple(ast.literal_eval(argument) for argument in node.args)
+
+
+def test_a_test_runs_every_command_and_every_yaml_of_the_guides() -> None:
+    run = {block for mark in marks() for block in marked(*mark)}
+    assert [place(block) for block in ALL if block.steps and block not in run] == []
+
+
+def test_a_mark_names_sections_that_have_something_to_run() -> None:
+    empty = [mark for mark in marks() for section in mark[1:] or [None] if not any(
+        block.steps for block in marked(mark[0], *([section] if section else [])))]
+    assert empty == []
+
+
+def test_what_is_not_run_is_still_shown() -> None:
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for dummy, line in COMMANDS)] == []
+
+
 @pytest.mark.parametrize("block", YAML, ids=place)
 def test_every_yaml_is_right(block: Block, spec_of: Any) -> None:
     document = yaml.safe_load(block.text) or {}
@@ -92,6 +116,18 @@ def test_every_yaml_is_right(block: Block, spec_of: Any) -> None:
     else:
         for site in sites(document):
             assert site_faults(filled(site), {site["name"]: {"garage_site": site}}) == []
+
+
+@pytest.mark.guide("docs/site-file.md", "The site file")
+def test_the_schema_that_an_editor_is_led_to_takes_a_site_file() -> None:
+    [block] = [block for block in marked("docs/site-file.md", "The site file") if block.language == "yaml"]
+    found = re.search(r"\$schema=https://raw\.githubusercontent\.com/(\S+)/main/(\S+)", block.text)
+    assert yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["repository"].endswith(found[1])
+    schema = json.loads((ROOT / found[2]).read_text(encoding="utf-8"))
+    site = yaml.safe_load((ROOT / "examples" / "kubernetes" / "host_vars" / "paris.yml").read_text(encoding="utf-8"))
+    jsonschema.validate(site, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"garage_site": {**site["garage_site"], "zoen": "paris"}}, schema)
 
 
 @pytest.mark.parametrize(("block", "line"), COMMANDS, ids=lambda value: value if isinstance(value, str) else place(value))
@@ -106,14 +142,22 @@ def test_every_command_names_what_there_is(block: Block, line: str, spec_of: Any
         assert option_faults(variables(options.get("-a", "")), spec_of(name)) == []
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    else:
-        assert words[0] in OTHERS
+
+
+def variables_known() -> str:
+    """All text of playbooks and roles, where a variable stands that they know."""
+    return "\n".join(path.read_text(encoding="utf-8") for folder in ("playbooks", "roles") for path in (ROOT / folder).rglob("*.yml"))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_every_variable_that_is_given_within_a_text_is_known(guide: Path) -> None:
+    given = set(re.findall(r"-e (garage_\w+)=", guide.read_text(encoding="utf-8")))
+    assert sorted(name for name in given if not re.search(rf"\b{name}\b", variables_known())) == []
 
 
 def playbook_faults(block: Block, words: list[str]) -> Iterator[str] | list[str]:
     """What an ansible-playbook command names that is not there: the playbook, or a variable that neither playbooks, roles nor the guide know."""
-    own = [path.read_text(encoding="utf-8") for folder in ("playbooks", "roles") for path in (ROOT / folder).rglob("*.yml")]
-    known = "\n".join([*own, *(other.text for other in ALL if other.guide == block.guide and other.file)])
+    known = "\n".join([variables_known(), *(other.text for other in ALL if other.guide == block.guide and other.file)])
     faults, rest = [], iter(word for word in words if word not in BOOLEAN)
     for word in rest:
         if word == "-i":

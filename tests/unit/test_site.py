@@ -343,6 +343,14 @@ def test_the_layout_of_a_writer_with_the_nodes_of_another_site() -> None:
     }
 
 
+@mark.requirement("LW-24", "LW-44")
+def test_a_follower_says_nothing_of_the_nodes_of_others() -> None:
+    lyon = {**HANDLE, "remotes": [{"name": "other", "zone": "other", "api_url": "http://other:3903", "api_token": "x"}], "layout": {
+        "site_role": "follower", "nodes": [{"node": ID_1, "capacity": "1GB"}], "external_nodes": [{"node": ID_3, "zone": "other", "capacity": "1GB"}]}}
+    assert normal_site(lyon, {})["layout"]["roles"] == [{"node": ID_1, "zone": "paris", "capacity": "1GB"}]
+    assert normal_site(lyon, {})["layout"]["owner"] == {"zones": ["paris"]}
+
+
 @mark.requirement("FC-016")
 def test_without_external_nodes_only_the_own_zone_is_touched() -> None:
     site = normal_site(changed(HANDLE, "layout", {"purge": True, "owner": {"tag": "mine"}}), {})

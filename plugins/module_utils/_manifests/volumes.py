@@ -15,6 +15,9 @@ from .names import GATEWAY, Unit
 
 METADATA_DIR = "/var/lib/garage/meta"
 DATA_DIR = "/var/lib/garage/data"
+# Gateways store no blocks, but Garage does not start where the marker is gone that its metadata knows of the data folder (seen on 2.5.0). So the two
+# stay together, also when a pod is replaced or a claim is filled from a snapshot.
+GATEWAY_DATA_DIR = f"{METADATA_DIR}/data"
 UNKNOWN_SIZE = 10 * 2**30  # of a volume whose size nothing says (OP-102)
 
 
@@ -42,11 +45,11 @@ class Volume:
 
 
 def volumes(unit: Unit) -> tuple[Volume, ...]:
-    """The volumes of each pod of a unit, metadata first. What gateways keep as data is nothing that lasts."""
+    """The volumes of each pod of a unit, metadata first. Gateways have no other."""
     section = unit.section
     found = [Volume("metadata", METADATA_DIR, section["metadata"], False)]
     if unit.component == GATEWAY:
-        return (*found, Volume("data", DATA_DIR, {"empty_dir": {}}, True))
+        return tuple(found)
     data = section["data"]
     if "paths" in data:
         found += [Volume(f"data-{index}", f"{DATA_DIR}/{path.get('name', index)}", path, True) for index, path in enumerate(data["paths"])]
@@ -83,6 +86,8 @@ def mounts(unit: Unit) -> list[dict]:
 
 def data_dir(unit: Unit) -> str | list[dict]:
     """``data_dir`` of garage.toml: a path, or paths with capacities, by which Garage spreads blocks over disks of different size."""
+    if unit.component == GATEWAY:
+        return GATEWAY_DATA_DIR
     found = [volume for volume in volumes(unit) if volume.data]
     if len(found) == 1 and found[0].path == DATA_DIR:
         return DATA_DIR

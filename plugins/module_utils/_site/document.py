@@ -14,7 +14,7 @@ from typing import Any
 from .._errors import InputError
 from .._models.layout import LayoutSpec
 from .._models.tenancy import PURGES, TenancySpec
-from .federation import chain, declared_role, members, role_in_chain, writer_faults, writer_host
+from .federation import FOLLOWER, chain, declared_role, members, role_in_chain, writer_faults, writer_host
 from .rules import in_pod, rule_faults
 from .rules_workload import cluster_faults, zone_faults
 from .schema import Fault, schema_faults
@@ -70,7 +70,7 @@ def normal_site(site: Mapping, hosts: Mapping[str, Mapping], writer: str | None 
         "connection": {**_connection(target), **({"site_role": role} if role else {})},
         "peers": peers,
         "remotes": [_only(remote, REMOTE) for remote in site.get("remotes", ()) if "api_url" in remote],
-        "layout": _layout(site, federated=bool(_joined(site, hosts)) or "remotes" in site),
+        "layout": _layout(site, role, federated=bool(_joined(site, hosts)) or "remotes" in site),
         "tenancy": {"keys": [], "buckets": [], "admin_tokens": [], **section(site, "tenancy")} if "tenancy" in site else None,
     }
 
@@ -97,11 +97,13 @@ def _connection(site: Mapping) -> dict:
     return {**_only(section(site, "admin"), CONNECTION), **own_nodes(site)}
 
 
-def _layout(site: Mapping, federated: bool) -> dict | None:
+def _layout(site: Mapping, role: str | None, federated: bool) -> dict | None:
     if shape(site) == HANDLE and not ("layout" in site or "replication" in site):
         return None
     layout, replication = section(site, "layout"), section(site, "replication")
-    roles = [{"zone": site["zone"], **node} for name in ("nodes", "external_nodes") for node in layout.get(name, ())]
+    # A follower that was the writer may still have the nodes of others in its file; the writer of today speaks for them.
+    lists = ("nodes",) if role == FOLLOWER else ("nodes", "external_nodes")
+    roles = [{"zone": site["zone"], **node} for name in lists for node in layout.get(name, ())]
     owner = {"zones": list(dict.fromkeys([site["zone"], *(role["zone"] for role in roles)])), **layout.get("owner", {})}
     return {
         "roles": roles,

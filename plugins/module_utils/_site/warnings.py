@@ -16,6 +16,8 @@ from .rules_storage import GROUPS, places
 from .shape import HANDLE, entries, section, shape
 from .workload import gateway_restore, storage_restore
 
+# It marks each data folder, and compares (seen on 2.5.0, tests/garage/test_server_facts.py).
+NO_START = "Garage does not start on an empty disk before the file data_layout is taken out of the metadata of its node"
 MEANINGS = {
     "identity": "storage is restored: nodes come back with their identities, their metadata and their data",
     "data_only": "data is restored, metadata is not: nodes come up with new identities and know none of the blocks on their disks; this is no full"
@@ -48,7 +50,8 @@ def _ephemeral(site: Mapping) -> Iterator[str]:
         if place.group == "gateway":
             loss = "gateways get new identities and the layout a new version"
         else:
-            loss = "objects are lost" if place.data else "nodes get new identities, and the layout has dead nodes"
+            loss = (f"objects are lost, and with metadata that lasts {NO_START}" if place.data
+                    else "nodes get new identities, and the layout has dead nodes")
         yield f"{place.where}.empty_dir: whenever a pod is replaced, {loss}"
 
 
@@ -67,11 +70,13 @@ def _addresses(site: Mapping) -> Iterator[str]:
 def _restore(site: Mapping) -> Iterator[str]:
     storage = section(site, "storage")
     if storage_restore(storage) == "metadata_only":
-        yield "garage_site.storage.metadata.data_source_ref: is set without one for data: the old identities come up on empty disks"
+        yield f"garage_site.storage.metadata.data_source_ref: is set without one for data: the old identities come up on empty disks; {NO_START}"
     paths = entries(section(storage, "data"), "paths")
     bare = [index for index, path in paths if "data_source_ref" not in path]
     if bare and len(bare) < len(paths):
-        yield f"garage_site.storage.data: {', '.join(f'paths[{index}]' for index in bare)} without data_source_ref start empty beside those that are restored"
+        start = f"; {NO_START}" if "data_source_ref" in section(storage, "metadata") else ""
+        yield (f"garage_site.storage.data: {', '.join(f'paths[{index}]' for index in bare)} without data_source_ref start empty beside those that are"
+               f" restored{start}")
 
 
 def _config(config: Mapping) -> Iterator[str]:
