@@ -16,6 +16,8 @@ from .._manifests.names import GATEWAY, INSTANCE, MANAGED_BY, MANAGER, NODE, is_
 from .._manifests.pod import CONTAINER
 from ._claims import Claim, claim_faults, claim_patch, source_text
 
+LAYOUT_RECORD = "-layout"  # behind the name of the site: what the layout writer has left, kept by the role layout
+
 # What no node takes by a restart: the others would not understand it (factor, OP-012), or it would start on an empty database.
 FROZEN = {
     "replication_factor": "Garage starts with another one only when all nodes were stopped and the file cluster_layout was taken out of the metadata of"
@@ -37,18 +39,25 @@ def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (),
     ``hold`` ({name, pods, reason}: to be removed, still needed); ``remove`` (objects to delete); ``claims_left`` (names of claims that no wanted
     and no held node has; never deleted unasked); ``pending_claims`` ({name, source, text}).
     """
-    return _Planner(wanted, live, set(changed), set(removable), major_upgrade).plan()
+    own = wanted["shared"][0]["metadata"]
+    return _Planner(own["labels"][INSTANCE], own["namespace"], wanted, live, set(changed), set(removable), major_upgrade).plan()
+
+
+def plan_retirement(site: str, namespace: str, live: Mapping) -> dict:
+    """How all of a site goes, its Secret and its claims aside: ``remove`` (objects to delete), ``pods`` (their names) and ``claims`` (names of those
+    that hold its data)."""
+    return _Planner(site, namespace, {"shared": (), "monitoring": (), "nodes": ()}, live).retire()
 
 
 class _Planner:
-    def __init__(self, wanted: Mapping, live: Mapping, changed: set[str], removable: set[str], major_upgrade: bool) -> None:
-        own = wanted["shared"][0]["metadata"]
-        self.site, self.namespace = own["labels"][INSTANCE], own["namespace"]
+    def __init__(self, site: str, namespace: str, wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = (),
+                 major_upgrade: bool = False) -> None:
+        self.site, self.namespace = site, namespace
         self.wanted, self.changed, self.removable, self.major_upgrade = wanted, changed, removable, major_upgrade
         self.sets = {name: item for name, item in _by_name(live["statefulsets"]).items()
                      if self._is_mine(item) and is_object_name(self.site, "StatefulSet", name)}
         self.claims = _by_name(live["claims"])
-        self.pods = set(_by_name(live.get("pods", ())))
+        self.pods = _by_name(live.get("pods", ()))
         self.objects = sorted((item for item in live.get("objects", ()) if self._is_mine(item)), key=_kind_name)
 
     def plan(self) -> dict:
@@ -57,7 +66,7 @@ class _Planner:
         names = {node["name"] for node in nodes}
         recreate = [node["name"] for node in nodes if self._is_other_template(node)]
         # A node whose pod runs without its StatefulSet is one whose growth was broken off: to make it may restart the pod.
-        create = [node for node in nodes if node["name"] not in self.sets and not self.pods.intersection(node["pods"])]
+        create = [node for node in nodes if node["name"] not in self.sets and not self.pods.keys() & set(node["pods"])]
         made = {node["name"] for node in create}
         roll = [node for node in nodes if node["name"] not in made and (
             node["name"] in recreate or node["name"] in self.changed or node["name"] not in self.sets)]
@@ -73,6 +82,17 @@ class _Planner:
             "remove": self._removals(names, held),
             "claims_left": self._claims_left(nodes, held),
             "pending_claims": [_pending(claim) for claim in self.claims.values() if _phase(claim) == "Pending"],
+        }
+
+    def retire(self) -> dict:
+        # A pod that belongs to no StatefulSet is one whose growth was broken off: nothing takes it away with its StatefulSet.
+        orphans = sorted(name for name, pod in self.pods.items() if not pod["metadata"].get("ownerReferences"))
+        record = ("ConfigMap", f"{self.site}{LAYOUT_RECORD}")
+        return {
+            "remove": [*self._removals((), ()), *(_reference("v1", "Pod", name, self.namespace) for name in orphans),
+                       *(_reference("v1", *record, self.namespace) for item in self.objects if _kind_name(item) == record)],
+            "pods": sorted({*self.pods, *(pod for name, live in self.sets.items() for pod in self._pods_of(name, live))}),
+            "claims": sorted(self.claims),
         }
 
     # nodes that are to go
