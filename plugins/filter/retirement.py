@@ -78,6 +78,10 @@ _value:
       description: What happens to what the site stores, V(drain) or V(retain).
       type: str
       sample: drain
+    stores:
+      description: Whether its nodes store anything; gateways alone do not.
+      type: bool
+      sample: true
     host:
       description: Inventory host of the site.
       type: str
@@ -122,7 +126,8 @@ def decide(name, hosts, policy=None, delete_claims=False, looked=True):
     found = request(name, hosts, policy, delete_claims)
     if looked and not found.refused:
         seen = {host: hosts[host]["layout_handover"] for host in found.look if "layout_handover" in hosts[host]}
-        found = retirement(name, hosts, seen, hosts[found.host]["workload_found"], policy, delete_claims)
+        own = hosts[found.host]
+        found = retirement(name, hosts, seen, own["workload_found"] if "workload_found" in own else None, policy, delete_claims)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(found).items()}
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
 from tests.kubernetes.test_federation import Sites
+from tests.kubernetes.test_rotation import LOUD
 from tests.kubernetes.test_site_restore import ask, s3
 from tools.cluster.state import Cluster
 from tools.testbed.waiting import wait_until
@@ -39,16 +40,19 @@ def sites(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def retire(sites: Sites, *options: str) -> Run:
+    """One run, as loud as can be: no secret is in what it says."""
     hosts = sites.paris.inventory()
     hosts["all"]["hosts"] |= sites.lyon.inventory()["all"]["hosts"]
-    return run_playbook("s3ops.garage.retire", hosts, "-e", "garage_retire=lyon", *options)
+    run = run_playbook("s3ops.garage.retire", hosts, "-e", "garage_retire=lyon", *LOUD, *options)
+    assert [secret for secret in (*sites.tokens.values(), sites.lyon.file["credentials"]["rpc_secret"]) if secret in run.output] == []
+    return run
 
 
 def drain(sites: Sites, *options: str) -> Run:
     return retire(sites, "-e", "garage_deletion_policy=drain", *options)
 
 
-@pytest.mark.requirement("OP-017", "OP-018", "LW-25", "LW-46", "LW-51")
+@pytest.mark.requirement("OP-017", "OP-018", "LW-25", "LW-46", "LW-51", "FC-085")
 def test_a_follower_is_drained_by_the_writer_and_goes_once_the_others_have_what_it_stores(sites: Sites) -> None:
     alone = sites.paris.run()
     assert alone.rc == 0, alone.output

@@ -181,6 +181,11 @@ def test_all_that_forbids_a_drain_is_said_at_once() -> None:
     assert len(drain(inventory).refused) == 3
     (fault,) = retirement("lyon", hosts(), {"host-lyon": seen()}, there(), "drain").refused
     assert fault == "lyon: paris (host host-paris), which writes the layout, is not among the hosts of this run"
+    inventory, decide = hosts(), FilterModule().filters()["retirement"]
+    inventory["host-paris"] |= {"layout_handover": seen()}
+    assert decide("lyon", inventory, "drain")["refused"] == ["lyon: its host host-lyon is not among the hosts of this run"]
+    inventory["host-lyon"] |= {"layout_handover": seen(), "workload_found": there()}
+    assert decide("lyon", inventory, "drain")["roles"] == [LYON_1, LYON_2]
 
 
 @pytest.mark.requirement("OP-018")
@@ -233,9 +238,14 @@ def test_edge_gateways_store_nothing_and_go_with_their_roles(target: dict) -> No
     role = {"id": NICE_1, "zone": "lyon", "capacity": None, "gateway": True, "tags": ["edge-gateway-0"]}
     looked = {"host-edge": seen({**LAYOUT, "roles": [*HOLDING, role]}), "host-paris": seen()}
     found = retirement("edge", inventory, looked, gateways("edge"))
-    assert (found.refused, found.policy, found.writer, found.roles) == ((), "drain", "host-edge", (NICE_1,))
+    assert (found.refused, found.policy, found.stores, found.writer, found.roles) == ((), "drain", False, "host-edge", (NICE_1,))
     # The storage in their zone is that of another site.
     assert retirement("edge", inventory, {"host-edge": seen()}, NOTHING).refused == ()
     (fault,) = retirement("edge", inventory, looked, NOTHING).refused
     assert f"{NICE_1[:16]} of its zone still have a role" in fault
     assert "would leave the roles" in request("edge", inventory, "retain", True).refused[0]
+
+
+def test_gateways_of_a_site_that_is_not_there_are_refused() -> None:
+    (fault,) = request("edge", hosts(edge=edge("edge", site="nice"))).refused
+    assert fault.startswith("garage_site.connect_to.site: 'nice' must be the name of exactly one other site")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .._errors import InputError
 from .._planners.identities import identities
 from .._planners.workload import plan_retirement
 from .federation import FOLLOWER, Member, chain, federation, members, role_in_chain
@@ -30,13 +31,15 @@ YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 @dataclass(frozen=True)
 class Retirement:
     """``refused`` is empty when it may be done. ``host`` and ``writer`` are the inventory hosts of the site and of the one that writes the layout for
-    it (None where nothing is written); ``look`` those to look at. ``roles`` are the nodes whose roles the writer takes away, ``nodes`` all that run;
-    ``remove`` are objects to delete, ``claims`` names of claims. ``lines`` say what to change, by the name of the site whose file it belongs into."""
+    it (None where nothing is written); ``look`` those to look at. ``stores`` is false for gateways alone. ``roles`` are the nodes whose roles the
+    writer takes away, ``nodes`` all that run; ``remove`` are objects to delete, ``claims`` names of claims. ``lines`` say what to change, by the name
+    of the site whose file it belongs into."""
 
     refused: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     lines: Mapping[str, Any] = field(default_factory=dict)
     policy: str = RETAIN
+    stores: bool = True
     host: str | None = None
     writer: str | None = None
     look: tuple[str, ...] = ()
@@ -67,17 +70,25 @@ def request(name: Any, hosts: Mapping[str, Mapping], policy: Any = None, delete_
     if chosen == RETAIN and (joined or edge) and _flag(delete_claims):
         faults.append(f"{name}: garage_delete_claims with garage_deletion_policy: {RETAIN} would leave the roles of its nodes without their data;"
                       f" {DRAIN} takes them away first")
-    writer = _writer(own, site, hosts, known) if chosen == DRAIN else None
+    writer = None
+    if chosen == DRAIN:
+        try:
+            writer = _writer(own, site, hosts, known)
+        except InputError as error:
+            faults += error.faults
     look = tuple(dict.fromkeys((own.host, writer.host) if writer else (own.host,))) if chosen == DRAIN else ()
-    return Retirement(tuple(faults), policy=chosen, host=own.host, writer=writer.host if writer else None, look=look)
+    return Retirement(tuple(faults), policy=chosen, stores=not edge, host=own.host, writer=writer.host if writer else None, look=look)
 
 
-def retirement(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mapping], found: Mapping, policy: str | None = None,
+def retirement(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mapping], found: Mapping | None, policy: str | None = None,
                delete_claims: Any = False) -> Retirement:
-    """The decision, once the sites were looked at. A follower's site is drained by the writer alone, and its pods go after that (LW-25, LW-46)."""
+    """The decision, once the sites were looked at; ``found`` is None when this one was not. A follower's site is drained by the writer alone, and its
+    pods go after that (LW-25, LW-46)."""
     asked = request(name, hosts, policy, delete_claims)
     if asked.refused:
         return asked
+    if found is None:
+        return replace(asked, refused=(f"{name}: its host {asked.host} is not among the hosts of this run",))
     known = members(hosts)
     own = next(member for member in known if member.host == asked.host)
     site, state = hosts[own.host]["garage_site"], _State.of(name, hosts[own.host]["garage_site"], seen, found, asked)
