@@ -53,6 +53,8 @@ def run_layout(client: Client, params: Mapping, check: bool) -> tuple[Outcome, d
             run.settle()
         except WaitTimeout as error:
             error.done = outcome.done
+            # It is in force, whenever it will have settled.
+            error.result = {"record": None if spec.follower else record_of(run.seen[-1].layout)}
             raise
     answer = _preview(client, outcome, params["preview"])
     preview = preview_result(answer) if answer else None

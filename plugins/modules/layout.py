@@ -252,7 +252,7 @@ record:
   description:
     - What is in force after this task, to be kept and given to O(record) of later tasks at any site. On a follower and in check mode it is O(record) as it
       was given.
-  returned: success
+  returned: success, and when what was applied did not settle in time
   type: dict
   sample: {version: 3, zone_redundancy: maximum, roles: {}}
 declared:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from tests.garage.playbook_run import Run
+from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
 from tests.kubernetes.test_site_faults import Play
 from tools.cluster.state import Cluster
@@ -85,8 +85,12 @@ def seen(run: Run) -> dict[str, Any]:
             **{kind: [row["id"] for row in tenancy[kind]] for kind in ("buckets", "keys", "admin_tokens")}}
 
 
-@pytest.mark.requirement("TD-01", "TD-05", "TD-06", "MH-16")
-def test_a_site_that_was_deleted_comes_back_with_its_credentials_where_its_claims_and_stores_were_kept(site: Site) -> None:
+def retire(site: Site, *options: str) -> Run:
+    return run_playbook("s3ops.garage.retire", site.inventory(), "-e", f"garage_retire={site.name}", *options)
+
+
+@pytest.mark.requirement("TD-01", "TD-05", "TD-06", "MH-16", "OP-019", "OP-042")
+def test_a_site_that_was_retired_comes_back_with_its_credentials_where_its_claims_and_stores_were_kept(site: Site) -> None:
     place = {"namespace": site.namespace.name, "kubeconfig": site.file["kubernetes"]["kubeconfig"]}
     site.change({"tenancy": {
         "keys": [{"name": "app", "store": {"secret": "app-s3", **place}}],
@@ -95,16 +99,21 @@ def test_a_site_that_was_deleted_comes_back_with_its_credentials_where_its_claim
     }})
     first = site.run()
     assert first.rc == 0, first.output
-    core, apps, space = site.namespace.core, site.namespace.apps, site.namespace.name
+    core, space, claims = site.namespace.core, site.namespace.name, set(site.claims())
     secrets = {item.metadata.name: item.data for item in core.list_namespaced_secret(space).items}
     assert {"app-s3", "ci-token"} <= set(secrets)
-    for name in site.names("StatefulSet"):
-        apps.delete_namespaced_stateful_set(name, space)
-    for name in site.names("Service"):
-        core.delete_namespaced_service(name, space)
-    for name in site.names("ConfigMap"):
-        core.delete_namespaced_config_map(name, space)
-    site.wait_gone()
+    refused = retire(site, "-e", "garage_deletion_policy=drain", "-e", "garage_delete_claims=perhaps")
+    assert refused.rc != 0
+    for words in ("garage_delete_claims: 'perhaps' must be true or false", "paris: stands alone, so no node is left to take over what it stores"):
+        assert words in refused.output
+    gone = retire(site)
+    assert gone.rc == 0, gone.output
+    assert site.pods() == {}
+    assert [site.names(kind) for kind in ("StatefulSet", "Service", "ConfigMap")] == [set()] * 3
+    assert core.list_namespaced_service_account(space, label_selector="app.kubernetes.io/managed-by=s3ops.garage").items == []
+    assert set(site.claims()) == claims
+    nothing = retire(site)
+    assert (nothing.rc, nothing.changed) == (0, 0), nothing.output
 
     back = site.run()
     assert back.rc == 0, back.output
@@ -113,6 +122,10 @@ def test_a_site_that_was_deleted_comes_back_with_its_credentials_where_its_claim
     assert {item.metadata.name: item.data for item in core.list_namespaced_secret(space).items} == secrets
     again = site.run()
     assert (again.rc, again.changed) == (0, 0), again.output
+
+    assert retire(site, "-e", "garage_delete_claims=true").rc == 0
+    wait_until("the end of the claims", lambda: ", ".join(site.claims()) or None, POD_TIMEOUT, pause=0.5)
+    assert {item.metadata.name for item in core.list_namespaced_secret(space).items} == set(secrets)
 
 
 @pytest.fixture

@@ -147,3 +147,24 @@ def test_a_node_goes_when_the_layout_needs_it_no_more(sites: Sites) -> None:
     assert "metadata-paris-gateway-0-0" not in sites.paris.claims()
     again = sites.paris.run()
     assert (again.rc, again.changed) == (0, 0), again.output
+
+
+@pytest.mark.requirement("LW-46", "OP-111")
+def test_edge_gateways_that_are_retired_leave_no_roles_behind(sites: Sites) -> None:
+    pods, claims = sites.edge.uids(), set(sites.edge.claims())
+
+    def left() -> str | None:
+        run = run_playbook("s3ops.garage.retire", sites.inventory(), "-e", "garage_retire=edge")
+        assert run.rc == 0, run.output
+        if names := sites.edge.names("StatefulSet"):
+            assert sites.edge.uids() == pods
+            assert "edge keeps running; run the same command again later" in run.output
+        return ", ".join(names) or None
+
+    wait_until("the end of the gateways", left, POD_TIMEOUT, pause=2)
+    assert (sites.edge.pods(), set(sites.edge.claims())) == ({}, claims)
+    run = sites.paris.run()
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert [role["gateway"] for role in run.results("paris", "layout")[-1]["layout"]["roles"]] == [False] * 3
+    again = run_playbook("s3ops.garage.retire", sites.inventory(), "-e", "garage_retire=edge")
+    assert (again.rc, again.changed) == (0, 0), again.output

@@ -268,6 +268,7 @@ def test_a_wait_after_a_change_that_ends_says_what_was_done_and_the_next_run_goe
         site.run(site.role(2), wait=True, wait_timeout=0)
     assert caught.value.done[-1] == "apply layout version 2"
     assert site.state.current.version == 2
+    assert caught.value.result["record"]["version"] == 2
     site.garage.state.nodes[1].up = True
     site.garage.state.settle()
     site.transport.sent.clear()

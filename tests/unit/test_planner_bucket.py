@@ -145,6 +145,8 @@ def test_local_aliases_are_added_by_key_name_or_id_and_removed_when_purged():
     assert decided.would == ("add local alias new of key app for bucket media", "remove local alias old of key GK000001 for bucket media")
     assert decided.after["local_aliases"] == [{"key_id": "GK000001", "alias": "new"}, {"key_id": "GK000002", "alias": "same"}]
     assert not plan(live, name="media", local_aliases=[], key_ids={}).changed
+    twice = [{"key": "app", "alias": "new"}, {"key_id": "GK000001", "alias": "new"}]
+    assert len(sent(plan(live, name="media", local_aliases=twice, key_ids={"app": "GK000001", "GK000001": "GK000001"}))) == 1
 
 
 def test_a_local_alias_of_nobody_or_of_another_bucket_is_refused():

@@ -60,12 +60,12 @@ def test_a_handle_has_nothing_on_kubernetes_touched() -> None:
 
 
 @pytest.mark.requirement("LW-48")
-@pytest.mark.parametrize("module", ["layout", "tenancy"])
-def test_sites_of_one_play_write_one_after_the_other(module: str) -> None:
+@pytest.mark.parametrize(("module", "count"), [("layout", 2), ("tenancy", 1)])
+def test_sites_of_one_play_write_one_after_the_other(module: str, count: int) -> None:
     # What followers publish, and what is compared in check mode, is read only.
-    (task,) = [task for file, task in all_tasks()
-               if f"s3ops.garage.{module}" in task and file.name != "publish.yml" and task.get("check_mode") is not True]
-    assert task["throttle"] == 1
+    found = [task for file, task in all_tasks()
+             if f"s3ops.garage.{module}" in task and file.name != "publish.yml" and task.get("check_mode") is not True]
+    assert [task["throttle"] for task in found] == [1] * count
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
@@ -91,7 +91,7 @@ def test_the_role_of_a_site_goes_with_its_connection_into_every_task() -> None:
     """By the environment, which a task that calls itself writer does not overrule."""
     play = read(PLAYBOOK)[1]
     assert "GARAGE_SITE_ROLE" in play["environment"] and "garage_normal.site_role" in play["environment"]
-    for name in ("main", "publish"):
+    for name in ("main", "publish", "release"):
         (block,) = read(ROOT / "roles" / "layout" / "tasks" / f"{name}.yml")
         assert block["environment"] == "{{ layout_environment }}"
     assert "GARAGE_SITE_ROLE" in read(ROOT / "roles" / "layout" / "vars" / "main.yml")["layout_environment"]

@@ -24,7 +24,7 @@ _TAILS = (
     ({"ConfigMap"}, "dashboard"),
     ({"Service"}, "nodes|s3|admin"),
     ({"PodDisruptionBudget"}, "storage|gateway"),
-    ({"ServiceMonitor", "PrometheusRule", "Role", "RoleBinding"}, "garage"),
+    ({"ServiceAccount", "ServiceMonitor", "PrometheusRule", "Role", "RoleBinding"}, "garage"),
 )
 
 

@@ -110,9 +110,10 @@ def _local_changes(spec: BucketSpec, bucket: Bucket, live: BucketSnapshot) -> tu
              if live.local_owners.get((key_id, row.alias), bucket.id) != bucket.id]
     if taken:
         raise PlanError(f"{spec.label}: the local alias {'; '.join(taken)}; it was not moved", hint="choose another alias, or remove that one first")
-    wanted = {(key_id, row.alias) for key_id, row in rows}
+    # A key may be declared by its name and by its id.
+    wanted = {(key_id, row.alias): (key_id, row) for key_id, row in rows}
     purges = spec.purge_local_aliases and spec.local_aliases is not None
-    return ([(key_id, row) for key_id, row in rows if (key_id, row.alias) not in bucket.local_aliases],
+    return ([row for pair, row in wanted.items() if pair not in bucket.local_aliases],
             [pair for pair in bucket.local_aliases if purges and pair not in wanted])
 
 

@@ -17,6 +17,8 @@ from .._manifests.pod import CONTAINER
 from ._claims import Claim, claim_faults, claim_patch, source_text
 from .rollout import is_ready
 
+LAYOUT_RECORD = "-layout"  # behind the name of the site: what the layout writer has left, kept by the role layout
+
 # What no node takes by a restart: the others would not understand it (factor, OP-012), or it would start on an empty database.
 FROZEN = {
     "replication_factor": "Garage starts with another one only when all nodes were stopped and the file cluster_layout was taken out of the metadata of"
@@ -38,13 +40,20 @@ def plan_workload(wanted: Mapping, live: Mapping, changed: Collection[str] = (),
     ``hold`` ({name, pods, reason}: to be removed, still needed); ``remove`` (objects to delete); ``claims_left`` (names of claims that no wanted
     and no held node has; never deleted unasked); ``pending_claims`` ({name, source, text}).
     """
-    return _Planner(wanted, live, set(changed), set(removable), major_upgrade).plan()
+    own = wanted["shared"][0]["metadata"]
+    return _Planner(own["labels"][INSTANCE], own["namespace"], wanted, live, set(changed), set(removable), major_upgrade).plan()
+
+
+def plan_retirement(site: str, namespace: str, live: Mapping) -> dict:
+    """How all of a site goes, its Secret and its claims aside: ``remove`` (objects to delete), ``pods`` (their names) and ``claims`` (names of those
+    that hold its data)."""
+    return _Planner(site, namespace, {"shared": (), "monitoring": (), "nodes": ()}, live).retire()
 
 
 class _Planner:
-    def __init__(self, wanted: Mapping, live: Mapping, changed: set[str], removable: set[str], major_upgrade: bool) -> None:
-        own = wanted["shared"][0]["metadata"]
-        self.site, self.namespace = own["labels"][INSTANCE], own["namespace"]
+    def __init__(self, site: str, namespace: str, wanted: Mapping, live: Mapping, changed: Collection[str] = (), removable: Collection[str] = (),
+                 major_upgrade: bool = False) -> None:
+        self.site, self.namespace = site, namespace
         self.wanted, self.changed, self.removable, self.major_upgrade = wanted, changed, removable, major_upgrade
         self.sets = {name: item for name, item in _by_name(live["statefulsets"]).items()
                      if self._is_mine(item) and is_object_name(self.site, "StatefulSet", name)}
@@ -77,6 +86,17 @@ class _Planner:
             "remove": self._removals(names, held),
             "claims_left": self._claims_left(nodes, held),
             "pending_claims": [_pending(claim) for claim in self.claims.values() if _phase(claim) == "Pending"],
+        }
+
+    def retire(self) -> dict:
+        # A pod that belongs to no StatefulSet is one whose growth was broken off: nothing takes it away with its StatefulSet.
+        orphans = sorted(name for name, pod in self.pods.items() if not pod["metadata"].get("ownerReferences"))
+        record = ("ConfigMap", f"{self.site}{LAYOUT_RECORD}")
+        return {
+            "remove": [*self._removals((), ()), *(_reference("v1", "Pod", name, self.namespace) for name in orphans),
+                       *(_reference("v1", *record, self.namespace) for item in self.objects if _kind_name(item) == record)],
+            "pods": sorted({*self.pods, *(pod for name, live in self.sets.items() for pod in self._pods_of(name, live))}),
+            "claims": sorted(self.claims),
         }
 
     def _is_new(self, node: Mapping) -> bool:

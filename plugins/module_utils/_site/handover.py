@@ -32,7 +32,7 @@ def promotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mappin
     """A follower becomes the writer. That is always possible once its former writer is known to be silent (LW-33), except while an older version of the
     layout drains (LW-41); ``force`` is for a drain that no longer ends by itself, because its nodes are lost."""
     known = members(hosts)
-    own = _member(name, known)
+    own = member_of(name, known)
     if own is None:
         return _unknown(name, known)
     state = seen.get(own.host) or {}
@@ -40,13 +40,14 @@ def promotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mappin
         return Handover((f"{name}: cannot be reached, so it cannot take the layout over: {state.get('message') or 'it was not asked'}",), (), {})
     if own.writes:
         return Handover((), (f"{name}: is the writer already, as the inventory says",), {})
-    drains = [] if force else [f"{text}; wait until it has ended, or set garage_promote_force: true when its nodes are lost" for text in _draining(state)]
+    drains = [] if force else [f"{text}; wait until it has ended, or set garage_promote_force: true when its nodes are lost"
+                               for text in draining(state)]
     former = [member for member in federation(name, known) if member.writes]
     notes = [note for member in former for note in _former_notes(member, seen.get(member.host) or {}, state)]
     if not former:
         notes.append(f"no site of the inventory writes the layout of {name}; make sure that none elsewhere does")
-    notes += [f"changes are staged and not applied: {', '.join(_staged(state))}; the first run of {name} as writer refuses to apply what is not declared"
-              ] if _staged(state) else []
+    notes += [f"changes are staged and not applied: {', '.join(staged_lines(state))}; the first run of {name} as writer refuses to apply what is not"
+              " declared"] if staged_lines(state) else []
     lines: dict[str, Any] = {"inventory": {"garage_layout_writer_site": name}} if writer else {}
     lines[name] = {**_role_line(WRITER, writer), **_taken_over(hosts[own.host]["garage_site"], [hosts[row.host]["garage_site"] for row in former], state)}
     lines |= {} if writer else {member.name: _role_line(FOLLOWER, writer) for member in former}
@@ -56,7 +57,7 @@ def promotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mappin
 def demotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mapping], writer: str | None = None) -> Handover:
     """The writer becomes a follower, which it may only with nothing of its own under way: nobody else would finish it (LW-32)."""
     known = members(hosts)
-    own = _member(name, known)
+    own = member_of(name, known)
     if own is None:
         return _unknown(name, known)
     state = seen.get(own.host) or {}
@@ -66,8 +67,8 @@ def demotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mapping
     if not state.get("reachable"):
         faults.append(f"cannot be reached, so nobody knows what it has under way: {state.get('message') or 'it was not asked'}; for a site that is lost,"
                       " promote another (s3ops.garage.promote)")
-    faults += [f"changes are staged and not applied: {', '.join(_staged(state))}; apply or drop them first"] if _staged(state) else []
-    faults += [f"{text}; wait until it has ended" for text in _draining(state)]
+    faults += [f"changes are staged and not applied: {', '.join(staged_lines(state))}; apply or drop them first"] if staged_lines(state) else []
+    faults += [f"{text}; wait until it has ended" for text in draining(state)]
     faults += [f"the StatefulSet {name} is being rolled out; wait until it has ended" for name in _rolling(state.get("workload") or ())]
     if not own.remotes:
         faults.append("has no remotes, and a follower needs the site of the writer among them")
@@ -76,7 +77,7 @@ def demotion(name: str, hosts: Mapping[str, Mapping], seen: Mapping[str, Mapping
     return Handover(tuple(f"{name}: {fault}" for fault in faults), notes, lines)
 
 
-def _member(name: str, known: list[Member]) -> Member | None:
+def member_of(name: str, known: list[Member]) -> Member | None:
     return next((member for member in known if member.name == name), None)
 
 
@@ -97,7 +98,7 @@ def _former_notes(member: Member, theirs: Mapping, ours: Mapping) -> list[str]:
     return notes
 
 
-def _draining(state: Mapping) -> list[str]:
+def draining(state: Mapping) -> list[str]:
     history = (state.get("layout") or {}).get("history") or {"settled": True}
     if history["settled"]:
         return []
@@ -106,7 +107,7 @@ def _draining(state: Mapping) -> list[str]:
     return [f"layout version {versions} is still draining" + (f", waiting for node {lagging}" if lagging else "")]
 
 
-def _staged(state: Mapping) -> list[str]:
+def staged_lines(state: Mapping) -> list[str]:
     staged = (state.get("layout") or {}).get("staged") or {"roles": [], "zone_redundancy": None}
     lines = [f"{'removal' if role['remove'] else 'role'} of {role['id'][:16]}" for role in staged["roles"]]
     return lines + ([f"zone redundancy {staged['zone_redundancy']}"] if staged["zone_redundancy"] is not None else [])
