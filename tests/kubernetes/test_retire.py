@@ -30,6 +30,8 @@ def sites(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     lyon = Site(cluster, Path(tmp_path_factory.mktemp("lyon")), "lyon")
     made = Sites(paris, lyon)
     grants = [{"key": "app", "read": True, "write": True}]
+    # As long as nobody has said it, nothing is drained.
+    paris.change({"layout": {"assume_peers_consistent": None}})
     paris.change({"tenancy": {"keys": [{"name": "app"}], "buckets": [{"name": "media", "grants": grants}]}})
     for site in (paris, lyon):
         # A block waits twice as long before it is copied; the default is five minutes.

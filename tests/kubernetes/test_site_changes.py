@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from kubernetes import client
 
+from tests.garage.guide_run import Guide, changed
 from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
 from tests.kubernetes.test_site_faults import Play
@@ -90,7 +91,8 @@ def retire(site: Site, *options: str) -> Run:
 
 
 @pytest.mark.requirement("TD-01", "TD-05", "TD-06", "MH-16", "OP-019", "OP-042")
-def test_a_site_that_was_retired_comes_back_with_its_credentials_where_its_claims_and_stores_were_kept(site: Site) -> None:
+@pytest.mark.guide("docs/kubernetes.md", "Taking it away")
+def test_a_site_that_was_retired_comes_back_with_its_credentials_where_its_claims_and_stores_were_kept(site: Site, guide: Guide) -> None:
     place = {"namespace": site.namespace.name, "kubeconfig": site.file["kubernetes"]["kubeconfig"]}
     site.change({"tenancy": {
         "keys": [{"name": "app", "store": {"secret": "app-s3", **place}}],
@@ -106,8 +108,9 @@ def test_a_site_that_was_retired_comes_back_with_its_credentials_where_its_claim
     assert refused.rc != 0
     for words in ("garage_delete_claims: 'perhaps' must be true or false", "paris: stands alone, so no node is left to take over what it stores"):
         assert words in refused.output
-    gone = retire(site)
-    assert gone.rc == 0, gone.output
+    guide.write("inventory.yml", site.inventory())
+    foretold, gone = guide.run()
+    assert changed(foretold) == changed(gone) != [0], foretold + gone
     assert site.pods() == {}
     assert [site.names(kind) for kind in ("StatefulSet", "Service", "ConfigMap")] == [set()] * 3
     assert core.list_namespaced_service_account(space, label_selector="app.kubernetes.io/managed-by=s3ops.garage").items == []
