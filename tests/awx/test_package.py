@@ -14,8 +14,8 @@ import yaml
 
 from tests.garage.ansible_run import clean_environment
 from tests.garage.conftest import MakeCluster
+from tests.guides import marked
 from tools.check.awx import Environment
-from tools.check.paths import ROOT
 from tools.testbed.nodes import Site
 
 OWN = Path("ansible_collections", "s3ops", "garage")
@@ -38,8 +38,8 @@ def test_the_example_of_the_readme_runs_with_the_parts_that_run_alone(environmen
     cluster = make_cluster(Site("paris", "paris", 3), replication_factor=3)
     cluster.connect_all()
     cluster.wait_mesh()
-    (site,) = (found["garage_site"] for found in map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S))
-               if "connect_to" in found["garage_site"])
+    shown = next(block for block in marked("README.md", "A site in ten lines") if block.language == "yaml")
+    site = yaml.safe_load(shown.text)["garage_site"]
     site["connect_to"] |= {"api_url": cluster.api_url, "api_token_file": str(cluster.token_file)}
     for role, node in zip(site["layout"]["nodes"], cluster.nodes, strict=True):
         role["node"] = node.node_id
