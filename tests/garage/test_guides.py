@@ -163,7 +163,7 @@ def take_example(guide: Guide, cluster: Cluster) -> None:
         guide.write(name, guide.here(text))
 
 
-@pytest.mark.guide("docs/federation.md")
+@pytest.mark.guide("docs/federation.md", "Federation: one layout writer, any number of followers", "Look, approve, apply", "Handing the layout over")
 @pytest.mark.guide("docs/status.md")
 @pytest.mark.requirement("LW-53", "LW-42")
 def test_federation(guide: Guide, two_sites: Cluster) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.garage.guide_run import Guide, changed
 from tests.garage.playbook_run import Run, run_playbook
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
 from tests.kubernetes.test_federation import Sites
@@ -43,9 +44,7 @@ def sites(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def retire(sites: Sites, *options: str) -> Run:
     """One run, as loud as can be: no secret is in what it says."""
-    hosts = sites.paris.inventory()
-    hosts["all"]["hosts"] |= sites.lyon.inventory()["all"]["hosts"]
-    run = run_playbook("s3ops.garage.retire", hosts, "-e", "garage_retire=lyon", *LOUD, *options)
+    run = run_playbook("s3ops.garage.retire", sites.inventory(), "-e", "garage_retire=lyon", *LOUD, *options)
     assert [secret for secret in (*sites.tokens.values(), sites.lyon.file["credentials"]["rpc_secret"]) if secret in run.output] == []
     return run
 
@@ -54,8 +53,9 @@ def drain(sites: Sites, *options: str) -> Run:
     return retire(sites, "-e", "garage_deletion_policy=drain", *options)
 
 
+@pytest.mark.guide("docs/federation.md", "Retiring a site")
 @pytest.mark.requirement("OP-017", "OP-018", "LW-25", "LW-46", "LW-51", "FC-085")
-def test_a_follower_is_drained_by_the_writer_and_goes_once_the_others_have_what_it_stores(sites: Sites) -> None:
+def test_a_follower_is_drained_by_the_writer_and_goes_once_the_others_have_what_it_stores(sites: Sites, guide: Guide) -> None:
     alone = sites.paris.run()
     assert alone.rc == 0, alone.output
     sites.join(sites.lyon, sites.paris)
@@ -102,6 +102,8 @@ def test_a_follower_is_drained_by_the_writer_and_goes_once_the_others_have_what_
     for name, content in OBJECTS.items():
         assert s3(sites.paris).get_object(Bucket="media", Key=name)["Body"].read() == content
 
-    again = drain(sites)
-    assert (again.rc, again.changed) == (0, 0), again.output
-    assert "lyon was gone already, nothing is left to do" in again.output
+    # The command of the guide, once more.
+    guide.write("inventory.yml", sites.inventory())
+    [again] = guide.run()
+    assert changed(again) == [0, 0], again
+    assert "lyon was gone already, nothing is left to do" in again
