@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,10 @@ def run_playbook(
     inventory: Mapping[str, Any] | Path,
     *options: str,
     env: Mapping[str, str] | None = None,
+    within: Sequence[str] = (),
 ) -> Run:
-    """Run a playbook (a path, or a full name such as `s3ops.garage.site`) on an inventory (a path, or its content)."""
+    """Run a playbook (a path, or a full name such as `s3ops.garage.site`) on an inventory (a path, or its content). `within` is a command that runs
+    another one."""
     with tempfile.TemporaryDirectory(prefix="s3ops-garage-") as folder:
         record = Path(folder, "results")
         if not isinstance(inventory, Path):
@@ -57,7 +59,7 @@ def run_playbook(
             "ANSIBLE_CALLBACKS_ENABLED": "record_results",
             "RECORD_RESULTS_FILE": str(record),
         }
-        command = [str(ANSIBLE_PLAYBOOK), "-i", str(inventory), str(playbook), *options]
+        command = [*within, str(ANSIBLE_PLAYBOOK), "-i", str(inventory), str(playbook), *options]
         ended = subprocess.run(
             command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )

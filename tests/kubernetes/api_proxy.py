@@ -73,6 +73,10 @@ class ApiProxy:
         self.kubeconfig = folder / "through-proxy.kubeconfig"
         self.kubeconfig.write_text(json.dumps(self._kubeconfig()), encoding="utf-8")
 
+    @property
+    def port(self) -> int:
+        return self.server.server_address[1]
+
     def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()
@@ -132,7 +136,7 @@ class ApiProxy:
         return data
 
     def _kubeconfig(self) -> dict[str, object]:
-        address = f"http://127.0.0.1:{self.server.server_address[1]}"
+        address = f"http://127.0.0.1:{self.port}"
         return {
             "apiVersion": "v1",
             "kind": "Config",
