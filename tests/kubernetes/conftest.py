@@ -15,6 +15,7 @@ import pytest
 import urllib3
 from kubernetes import client
 
+from tests.kubernetes.federated_sites import Sites
 from tests.kubernetes.namespaces import Namespace
 from tests.kubernetes.site_driver import Site
 from tools.cluster import local, namespaces, provider
@@ -80,6 +81,15 @@ def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
     made = Site(cluster, tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def federation(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """Two sites of one cluster that the tests of a file share; nothing of them is there yet."""
+    made = [Site(cluster, tmp_path_factory.mktemp(name), name) for name in ("paris", "lyon")]
+    yield Sites(*made)
+    for site in made:
+        site.close()
 
 
 @pytest.fixture

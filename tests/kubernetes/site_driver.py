@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import secrets
 import threading
 import time
@@ -103,6 +104,11 @@ class Site:
         }
         return {item.metadata.name for item in lists[kind](space.name, label_selector=selector).items}
 
+    def secret_values(self) -> dict[str, str]:
+        """What its Secret holds."""
+        data = self.namespace.core.read_namespaced_secret(f"{self.name}-garage", self.namespace.name).data
+        return {name: base64.b64decode(value).decode() for name, value in data.items()}
+
     def claims(self) -> dict[str, client.V1PersistentVolumeClaim]:
         found = self.namespace.core.list_namespaced_persistent_volume_claim(self.namespace.name).items
         return {claim.metadata.name: claim for claim in found}
@@ -145,6 +151,12 @@ class Watch:
                     seen[name] = pod.metadata.uid
                     self.replaced.append(name)
             time.sleep(LOOK_SECONDS)
+
+
+def shown(run: Run, *secret_values: Mapping[str, str]) -> bool:
+    """Whether a run printed any of these, as it is or as a Secret holds it."""
+    values = [value for each in secret_values for value in each.values()]
+    return any(form in run.output for value in values for form in (value, base64.b64encode(value.encode()).decode()))
 
 
 def is_ready(pod: client.V1Pod) -> bool:

@@ -12,8 +12,8 @@ import pytest
 
 from tests.garage.guide_run import Guide, changed
 from tests.garage.playbook_run import Run, run_playbook
+from tests.kubernetes.federated_sites import Sites
 from tests.kubernetes.site_driver import POD_TIMEOUT, Site
-from tests.kubernetes.test_federation import Sites
 from tests.kubernetes.test_rotation import LOUD
 from tests.kubernetes.test_site_restore import ask, s3
 from tools.cluster.state import Cluster

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 import requests
 
 from tests.garage.playbook_run import Run, run_playbook
-from tests.kubernetes.site_driver import Site, is_ready
+from tests.kubernetes.site_driver import Site, is_ready, shown
 from tools.cluster.state import Cluster
 
 pytestmark = pytest.mark.long
@@ -27,18 +26,14 @@ class Rotating:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.before = self.values()
-
-    def values(self) -> dict[str, str]:
-        data = self.site.namespace.core.read_namespaced_secret("paris-garage", self.site.namespace.name).data
-        return {name: base64.b64decode(value).decode() for name, value in data.items()}
+        self.before = self.site.secret_values()
 
     def run(self, playbook: str, *options: str) -> Run:
-        self.before = self.values()
+        self.before = self.site.secret_values()
         return run_playbook(f"s3ops.garage.{playbook}", self.site.inventory(), *LOUD, *options)
 
     def changed(self) -> set[str]:
-        now = self.values()
+        now = self.site.secret_values()
         return {name for name in now if now[name] != self.before[name]}
 
     def status(self, pod: str, path: str, token: str) -> int:
@@ -46,9 +41,8 @@ class Rotating:
         return requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_SECONDS).status_code
 
     def hidden_in(self, run: Run) -> bool:
-        """Whether no value, of before or of now, was shown, as it is or as a Secret holds it."""
-        values = [value for secret in (self.before, self.values()) for value in secret.values()]
-        return not any(shown in run.output for value in values for shown in (value, base64.b64encode(value.encode()).decode()))
+        """Whether no value, of before or of now, was shown."""
+        return not shown(run, self.before, self.site.secret_values())
 
     def settled(self) -> bool:
         run = self.site.run(*LOUD)
@@ -88,7 +82,7 @@ def test_the_metrics_token_changes_node_by_node(rotating: Rotating) -> None:
     assert "metrics-token" in said["warning"]
     for pod in PODS:
         assert rotating.status(pod, "/metrics", rotating.before["metrics-token"]) == 403
-        assert rotating.status(pod, "/metrics", rotating.values()["metrics-token"]) == 200
+        assert rotating.status(pod, "/metrics", rotating.site.secret_values()["metrics-token"]) == 200
     assert rotating.hidden_in(run)
 
 
@@ -103,7 +97,7 @@ def test_the_admin_token_changes_and_the_play_never_stands_without_one(rotating:
     assert run.rc == 0, run.output
     assert (rotating.changed(), watch.replaced, watch.most_down) == ({"admin-token"}, PODS, 1)
     assert told(run)[0]["rotated"] is True
-    new = rotating.values()["admin-token"]
+    new = rotating.site.secret_values()["admin-token"]
     for pod in PODS:
         assert rotating.status(pod, "/v2/GetClusterStatus", rotating.before["admin-token"]) == 403
         assert rotating.status(pod, "/v2/GetClusterStatus", new) == 200
@@ -114,15 +108,16 @@ def test_the_admin_token_changes_and_the_play_never_stands_without_one(rotating:
 def left_behind(rotating: Rotating, expiration: str | None) -> None:
     """What a rotation of the admin token leaves that breaks off before its end."""
     space = rotating.site.namespace
-    asked = {"url": f"{space.admin_url(PODS[0])}/v2/CreateAdminToken", "headers": {"Authorization": f"Bearer {rotating.values()['admin-token']}"}}
+    headers = {"Authorization": f"Bearer {rotating.site.secret_values()['admin-token']}"}
     body = {"name": "paris (rotation of the admin token)", "scope": ["*"], "expiration": expiration}
-    token = requests.post(**asked, json=body, timeout=TIMEOUT_SECONDS).json()["secretToken"]
+    made = requests.post(f"{space.admin_url(PODS[0])}/v2/CreateAdminToken", headers=headers, json=body, timeout=TIMEOUT_SECONDS)
+    token = made.json()["secretToken"]
     meta = {"name": "paris-garage-rotation", "labels": {"app.kubernetes.io/managed-by": "s3ops.garage"}}
     space.core.create_namespaced_secret(space.name, {"metadata": meta, "stringData": {"token": token}})
 
 
 def nothing_left(rotating: Rotating) -> bool:
-    headers = {"Authorization": f"Bearer {rotating.values()['admin-token']}"}
+    headers = {"Authorization": f"Bearer {rotating.site.secret_values()['admin-token']}"}
     listed = requests.get(f"{rotating.site.namespace.admin_url(PODS[0])}/v2/ListAdminTokens", headers=headers, timeout=TIMEOUT_SECONDS).json()
     return not [token for token in listed if token["id"]] and rotating.site.names("Secret") == {"paris-garage"}
 

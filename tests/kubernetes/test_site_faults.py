@@ -126,9 +126,8 @@ def test_a_claim_that_waits_is_named_with_its_source(site: Site, namespace: clie
 
 
 def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
-    """A kubeconfig of an account that has these rights in the namespace of the site and no other."""
+    """A kubeconfig of an account that has these rights in the namespace of the site, which is there, and no other."""
     core, space = client.CoreV1Api(site.cluster.api()), site.namespace.name
-    core.create_namespace({"metadata": {"name": space}})
     core.create_namespaced_service_account(space, {"metadata": {"name": "play"}})
     rbac = client.RbacAuthorizationV1Api(site.cluster.api())
     rbac.create_namespaced_role(space, {"metadata": {"name": "play"}, "rules": rules})
@@ -154,6 +153,7 @@ def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
 def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, guide: Guide, tmp_path: Path) -> None:
     [role] = guide.yaml("Rights")
     rules = role["rules"]
+    client.CoreV1Api(site.cluster.api()).create_namespace({"metadata": {"name": site.namespace.name}})
     site.change({"kubernetes": {"kubeconfig": str(kubeconfig_with(site, rules, tmp_path))}})
     run = site.run()
     assert run.rc == 0, run.output

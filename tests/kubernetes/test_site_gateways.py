@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,19 +88,14 @@ def test_edge_gateways_join_the_cluster_of_a_site(sites: Sites) -> None:
     assert (again.rc, again.changed) == (0, 0), again.output
 
 
-def decoded(site: Site, key: str) -> str:
-    secret = site.namespace.core.read_namespaced_secret(f"{site.name}-garage", site.namespace.name)
-    return base64.b64decode(secret.data[key]).decode()
-
-
 @pytest.mark.guide("docs/site-file.md", "Edge gateways")
 @pytest.mark.requirement("OP-103")
 def test_the_same_gateways_by_the_address_of_the_cluster_alone(sites: Sites, guide: Guide) -> None:
     service = sites.paris.namespace.core.read_namespaced_service("paris-admin", sites.paris.namespace.name)
     guide.places = {"https://garage-admin.paris.example.org": f"http://{service.spec.cluster_ip}:3903", "/etc/garage": str(guide.folder),
                     "namespace: edge": f"namespace: {sites.edge.namespace.name}", **fitted(sites.edge.cluster)}
-    guide.write("token", decoded(sites.paris, "admin-token"))
-    guide.write("rpc-secret", decoded(sites.paris, "rpc-secret"))
+    guide.write("token", sites.paris.secret_values()["admin-token"])
+    guide.write("rpc-secret", sites.paris.secret_values()["rpc-secret"])
     [shown] = guide.yaml("Edge gateways")
     run = run_playbook(PLAYBOOK, sites.edge.inventory(shown["garage_site"]), env={"K8S_AUTH_KUBECONFIG": str(sites.edge.proxy.kubeconfig)})
     assert (run.rc, run.changed) == (0, 0), run.output
@@ -110,13 +104,14 @@ def test_the_same_gateways_by_the_address_of_the_cluster_alone(sites: Sites, gui
 
 @pytest.mark.requirement("TD-38", "TD-40")
 def test_all_nodes_of_a_cluster_have_one_rpc_secret(sites: Sites) -> None:
-    assert decoded(sites.paris, "rpc-secret") == decoded(sites.edge, "rpc-secret")
-    assert decoded(sites.paris, "admin-token") != decoded(sites.edge, "admin-token")
+    paris, edge = sites.paris.secret_values(), sites.edge.secret_values()
+    assert paris["rpc-secret"] == edge["rpc-secret"]
+    assert paris["admin-token"] != edge["admin-token"]
 
 
 @pytest.mark.requirement("MH-06", "MH-16", "MH-20")
 def test_a_handle_on_the_same_cluster_touches_nothing_of_kubernetes(sites: Sites) -> None:
-    token = decoded(sites.paris, "admin-token")
+    token = sites.paris.secret_values()["admin-token"]
     reach = {"api_url": sites.paris.namespace.admin_url("paris-storage-0-0"), "api_token": token}
     handle = {"name": "handle", "zone": "paris", "connect_to": reach, "tenancy": {"buckets": [{"name": "by-handle"}]}}
     sites.paris.proxy.take()
