@@ -25,9 +25,9 @@ from tools.testbed.waiting import wait_until
 
 MakeNamespace = Callable[..., Namespace]
 END_LIMIT_SECONDS = 180.0
-# Of a local cluster there can be a second one beside the one in use, so that its beginning and end can be tested.
+# Of a local cluster there can be a second one beside the one in use, so that its beginning and end can be tested; and a network can be taken away.
 _NO_LOCAL = local.unavailable()
-collect_ignore = ["test_api_server_restart.py", "test_local_cluster.py"] if _NO_LOCAL else []
+collect_ignore = ["test_api_server_restart.py", "test_local_cluster.py", "test_no_admin_api.py"] if _NO_LOCAL else []
 _NAMESPACES = pytest.StashKey[list[Namespace]]()
 
 
@@ -119,7 +119,7 @@ def namespace(make_namespace: MakeNamespace) -> Namespace:
 
 def pytest_report_header() -> str | None:
     """What is not tested here, and why."""
-    return f"beginning and end of a local cluster: not tested here: {_NO_LOCAL}" if _NO_LOCAL else None
+    return f"beginning and end of a local cluster, and a play without a network: not tested here: {_NO_LOCAL}" if _NO_LOCAL else None
 
 
 @pytest.hookimpl(wrapper=True)

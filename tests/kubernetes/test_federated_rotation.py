@@ -30,12 +30,12 @@ pytestmark = pytest.mark.long
 CONFIRMED = ("-e", '{"garage_confirm_rpc_rotation": "stop all nodes of lyon, paris"}')
 GARAGE = ("/garage", "-c", "/etc/garage/garage.toml")
 S3_PORT = 3900
+NAME, CONTENT = "object", secrets.token_bytes(2 * 2**20 + 17)
 
 
 def rules_of_the_guide() -> list[dict[str, Any]]:
     [block] = [block for block in marked("docs/kubernetes.md", "Rights") if block.language == "yaml"]
     return yaml.safe_load(block.text)["rules"]
-NAME, CONTENT = "object", secrets.token_bytes(2 * 2**20 + 17)
 
 
 class Rotating:

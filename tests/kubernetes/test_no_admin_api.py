@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ from tests.kubernetes.site_driver import PLAYBOOK, Site
 from tools.check.paths import ROOT
 
 
-@pytest.mark.skipif(not shutil.which("unshare") or not shutil.which("ip"), reason="needs unshare and ip, to take the network away")
 @pytest.mark.requirement("FC-085", "MH-15")
 def test_the_whole_play_needs_the_kubernetes_api_and_nothing_else(site: Site, tmp_path: Path) -> None:
     site.change({"storage": {"replicas": 1}, "replication": {"factor": 1}, "tenancy": {
