@@ -24,7 +24,6 @@ from tools.testbed.config import REGION
 from tools.testbed.node import Node
 from tools.testbed.nodes import Cluster, Site
 from tools.testbed.waiting import wait_until
-from tools.testbed.waiting import wait_until
 
 NAME = "<b>app</b>"
 TEMPLATE = "{{ 6 * 7 }}"
