@@ -13,7 +13,7 @@ import pytest
 
 from tests.garage.playbook_run import Run
 from tests.kubernetes.federated_sites import Sites
-from tests.kubernetes.site_driver import POD_TIMEOUT
+from tests.kubernetes.site_driver import POD_TIMEOUT, Site, is_ready
 from tools.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.long
@@ -70,3 +70,24 @@ def test_a_follower_that_shrinks_keeps_the_pod_until_the_writer_has_taken_its_ro
     again = federation.run("--limit", "lyon")
     assert follower(again)["awaiting"]["reason"] == "nothing_pending"
     assert again.stats["lyon"]["changed"] == 0
+
+
+@pytest.mark.requirement("OP-116", "FC-112", "FC-118")
+def test_sites_that_were_all_away_at_once_find_one_another_before_a_node_is_changed(federation: Sites) -> None:
+    both = (federation.paris, federation.lyon)
+    before = {site.name: site.uids() for site in both}
+    for site in both:
+        for name in site.pods():
+            site.namespace.core.delete_namespaced_pod(name, site.namespace.name)
+        site.change({"storage": {"pod": {"annotations": {"example.org/try": "1"}}}})
+    for site in both:
+        wait_until("the next pods", lambda site=site: missing(site, before[site.name]), POD_TIMEOUT, pause=0.5)
+    run = federation.run()
+    for site in both:
+        assert f"{site.name}: layout version 3, 3 of 3 nodes up, healthy" in run.output
+
+
+def missing(site: Site, before: dict[str, str]) -> str | None:
+    """Which pods are not yet followed by others that are ready."""
+    now = {name for name, pod in site.pods().items() if is_ready(pod) and pod.metadata.uid != before[name]}
+    return ", ".join(before.keys() - now) or None
