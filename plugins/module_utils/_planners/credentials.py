@@ -40,7 +40,8 @@ def plan_credentials(provided: Mapping[str, str], live: Mapping | None, generate
         wanted, held = provided.get(key), found.get(key)
         if key == RPC and wanted and held and wanted != held and in_use and key not in rotate:
             faults.append(f"{key}: the site file gives another value than the Secret {name} holds. Nodes with different RPC secrets do not talk to one"
-                          " another, so it cannot be changed while the site has nodes: put the former one back, or stop all nodes and change the Secret")
+                          " another, so the site's alone cannot change: put the former one back, or change it at all its sites by the playbook"
+                          " s3ops.garage.rotate_rpc_secret")
         if not wanted and not held and in_use and key != METRICS:
             faults.append(f"{key}: " + (f"the Secret {name} has no such key" if live else "the Secret of the site is gone") + ", and the claims of the site"
                           " are there, so its nodes know the former value. None is made up in its place: restore the Secret, or give the value in"
