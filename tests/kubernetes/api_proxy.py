@@ -58,7 +58,7 @@ class ApiProxy:
             self.context.load_cert_chain(configuration.cert_file, configuration.key_file)
         self.token = configuration.api_key.get("authorization", "")
         self.requests: list[Request] = []
-        self.blocked = threading.Event()
+        self.blocked = ""
         self.seen = threading.Condition()
         proxy = self
 
@@ -90,20 +90,20 @@ class ApiProxy:
         assert came, f"no request {pattern} came within {limit} s"
 
     @contextmanager
-    def outage(self) -> Iterator[None]:
-        """Nobody answers meanwhile."""
-        self.blocked.set()
+    def outage(self, pattern: str = ".") -> Iterator[None]:
+        """Nobody answers meanwhile, or nobody answers requests that fit `METHOD target`."""
+        self.blocked = pattern
         try:
             yield
         finally:
-            self.blocked.clear()
+            self.blocked = ""
 
     def serve(self, near: socket.socket) -> None:
         """One connection, which carries one request."""
         head, _end, rest = self._read_head(near).partition(b"\r\n\r\n")
-        if not head or self.blocked.is_set():
-            return
         lines = head.decode("latin-1").split("\r\n")
+        if not head or (self.blocked and re.search(self.blocked, lines[0])):
+            return
         method, target, _version = lines[0].split(" ", 2)
         with self.seen:
             self.requests.append(Request(method, target))

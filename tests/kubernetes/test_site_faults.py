@@ -133,9 +133,8 @@ def role_of_docs() -> list[dict]:
 
 
 def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
-    """A kubeconfig of an account that has these rights in the namespace of the site and no other."""
+    """A kubeconfig of an account that has these rights in the namespace of the site, which is there, and no other."""
     core, space = client.CoreV1Api(site.cluster.api()), site.namespace.name
-    core.create_namespace({"metadata": {"name": space}})
     core.create_namespaced_service_account(space, {"metadata": {"name": "play"}})
     rbac = client.RbacAuthorizationV1Api(site.cluster.api())
     rbac.create_namespaced_role(space, {"metadata": {"name": "play"}, "rules": rules})
@@ -159,6 +158,7 @@ def kubeconfig_with(site: Site, rules: list[dict], folder: Path) -> Path:
 @pytest.mark.requirement("TD-21", "TD-41")
 def test_the_rights_of_the_guide_do_and_one_less_is_named(site: Site, tmp_path: Path) -> None:
     rules = role_of_docs()
+    client.CoreV1Api(site.cluster.api()).create_namespace({"metadata": {"name": site.namespace.name}})
     site.change({"kubernetes": {"kubeconfig": str(kubeconfig_with(site, rules, tmp_path))}})
     run = site.run()
     assert run.rc == 0, run.output
