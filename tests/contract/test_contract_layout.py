@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.server import Server
+from tools.testbed.waiting import wait_until
 
 GIB = 2**30
 GHOSTS = [f"{number:x}" * 64 for number in range(1, 5)]
@@ -286,6 +287,13 @@ def test_alone_a_node_lets_go_of_the_version_before_only_at_the_next_layout_writ
     assert history["minAck"] == first + 2
     tracker = history["updateTrackers"][server.node_id]
     assert (tracker["ack"], tracker["syncAck"]) == (first + 2, first + 1)
+
+    def unsynced() -> str | None:
+        sync = server.ok("GetClusterLayoutHistory")["updateTrackers"][server.node_id]["sync"]
+        return None if sync == first + 2 else f"sync is {sync}"
+
+    # A write before that finds the version before still needed.
+    wait_until("the tables to be in sync", unsynced, limit=60)
     server.ok("RevertClusterLayout")
     history = server.ok("GetClusterLayoutHistory")
     assert (history["versions"][1]["status"], history["updateTrackers"]) == ("Historical", None)
