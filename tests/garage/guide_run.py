@@ -113,4 +113,3 @@ def changed(printed: str) -> list[int]:
 
 def says(printed: list[str], start: str) -> list[str]:
     return [text for text in printed if text.startswith(start)]
-

@@ -76,7 +76,8 @@ def cluster() -> FakeGarage:
 
 def run(garage: FakeGarage, *nodes: str, check: bool = False, **params: Any) -> tuple[dict[str, Any], list[str]]:
     transport = FakeTransport(garage)
-    result = drain({"nodes": list(nodes), "wait_timeout": 60, "wait_sleep": 0, "rpc_timeout_msec": 300_000, **params}, Context(Client(transport, retry_delay=0), check))
+    options = {"nodes": list(nodes), "wait_timeout": 60, "wait_sleep": 0, "rpc_timeout_msec": 300_000, **params}
+    result = drain(options, Context(Client(transport, retry_delay=0), check))
     return result, [sent.endpoint for sent in transport.sent]
 
 

@@ -63,8 +63,8 @@ def there(name: str = "lyon", nodes: dict[str, str | None] | None = None) -> dic
 NOTHING = {"live": {"statefulsets": [], "claims": there()["live"]["claims"], "pods": [], "objects": []}, "nodes": []}
 
 
-def seen(layout: dict = LAYOUT) -> dict[str, Any]:
-    return {"reachable": True, "message": None, "layout": layout, "workload": []}
+def seen(layout: dict | None = None) -> dict[str, Any]:
+    return {"reachable": True, "message": None, "layout": layout or LAYOUT, "workload": []}
 
 
 def drain(inventory: dict | None = None, paris: dict | None = None, lyon: dict | None = None, found: dict | None = None,

@@ -20,9 +20,9 @@ def resolve_nodes(selectors: Sequence[str], absent: Sequence[bool], nodes: Colle
                   where: str = "roles[{}].node") -> list[str | None]:
     """Node ids in the order of ``selectors``; None for one that is to be absent and fits nothing.
 
-    A selector is a full id, ``id@host:port``, a unique prefix of an id (4 digits or more) or a host name. ``roles`` are the ids that have a role; ``where`` is the
-    option of a selector by its index. Raises InputError with every selector that fits no node, several nodes, or a node named before, and for a host name that is to be absent
-    and might be that of a node whose name is not known.
+    A selector is a full id, ``id@host:port``, a unique prefix of an id (4 digits or more) or a host name. ``roles`` are the ids that have a role;
+    ``where`` is the option of a selector by its index. Raises InputError with every selector that fits no node, several nodes, or a node named before,
+    and for a host name that is to be absent and might be that of a node whose name is not known.
     """
     nameless = sorted({*roles} - {node.id for node in nodes if node.hostname})
     faults: list[str] = []

@@ -32,7 +32,8 @@ def plan_drain(leaving: Collection[str], layout: Layout) -> Plan:
     """The repair by which the others get what they lack. Raises PlanError for a node that has a role: it would go on to be given blocks."""
     needed = [id[:16] for id in leaving if id in layout.roles or layout.staged.get(id)]
     if needed:
-        raise PlanError(f"node {', '.join(needed)} has a role in the layout, or is about to have one", hint="take it away first (s3ops.garage.layout with state: absent)")
+        raise PlanError(f"node {', '.join(needed)} has a role in the layout, or is about to have one",
+                        hint="take it away first (s3ops.garage.layout with state: absent)")
     return plan_repair({"operation": "blocks", "node": "*"})
 
 
