@@ -55,6 +55,9 @@ class SecretsApi:
             "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}]}))
         return str(path)
 
+    def clear(self) -> None:
+        self.secrets.clear()
+
     def data(self, namespace: str, name: str) -> dict[str, str]:
         """The texts of a Secret."""
         return {key: base64.b64decode(value).decode() for key, value in self.secrets[namespace, name]["data"].items()}

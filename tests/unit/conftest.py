@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.fakes.kv_api import KvApi
 from tests.fakes.secrets_api import SecretsApi
+from tests.unit.kv_server import ADDRESS, KvServer
 
 
 @pytest.fixture
@@ -16,7 +19,21 @@ def secrets():
         yield api
 
 
+@pytest.fixture(scope="session")
+def kv_server():
+    if ADDRESS not in os.environ:
+        yield None
+        return
+    with KvServer() as server:
+        yield server
+
+
 @pytest.fixture
-def kv():
+def kv(kv_server):
+    if kv_server:
+        kv_server.clear()
+        kv_server.read_only = False
+        yield kv_server
+        return
     with KvApi() as api:
         yield api

@@ -18,7 +18,6 @@ from ansible_collections.s3ops.garage.plugins.module_utils._stores import vault_
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.hashi_vault import HashiVault
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.kubernetes_secret import KubernetesSecret
 from ansible_collections.s3ops.garage.plugins.module_utils._stores.opener import open_store
-from tests.fakes.kv_api import TOKEN
 from tests.unit.token_runs import Crash
 
 PLACES = ["file", "vault file", "Secret", "KV engine"]
@@ -39,7 +38,7 @@ class Place:
         self.option = {"Secret": lambda: {"secret": "ci", "namespace": "garage", "kubeconfig": secrets.kubeconfig(folder)},
                        "file": lambda: {"path": str(folder / "ci")},
                        "vault file": lambda: {"path": str(folder / "ci"), "vault_password": "open sesame"},
-                       "KV engine": lambda: {"hashi_vault": {"url": kv.url, "path": "ci", "mount_point": "secret", "token": TOKEN}}}[kind]()
+                       "KV engine": lambda: {"hashi_vault": {"url": kv.url, "path": "ci", "mount_point": kv.mount, "token": kv.token}}}[kind]()
 
     @cached_property
     def store(self):
@@ -70,7 +69,7 @@ class Place:
         if self.kind == "Secret":
             return sorted(name for _namespace, name in self._secrets.secrets)
         if self.kind == "KV engine":
-            return sorted(self._kv.secrets)
+            return sorted(self._kv.names())
         return sorted(path.name for path in self._folder.iterdir() if path.name not in ("kubeconfig", ".ci.garage"))
 
     def later(self):
@@ -80,7 +79,7 @@ class Place:
 
     def clear(self):
         for api in self._apis:
-            api.secrets.clear()
+            api.clear()
         for path in self._folder.iterdir():
             if path.name != "kubeconfig":
                 path.unlink()

@@ -33,26 +33,26 @@ class HashiVault:
 
     def read(self) -> Entry | None:
         kv = self._client.secrets.kv.v2
-        answer = self._ask(lambda: kv.read_secret_version(self._path, mount_point=self._mount, raise_on_deleted_version=False), True)
-        if answer is None:
-            self._absent_version = 0
+        answer = self._ask(lambda: kv.read_secret_version(self._path, mount_point=self._mount, raise_on_deleted_version=True), True)
+        if isinstance(answer, Mapping):
+            # Of a version that was deleted or destroyed the metadata are told.
+            self._absent_version = answer.get("data", {}).get("metadata", {}).get("version", 0)
             return None
-        body = answer if isinstance(answer, Mapping) else answer.json()
-        held, meta = body["data"]["data"], body["data"]["metadata"]
-        if held is None:
-            self._absent_version = meta["version"]
-            return None
-        data = {name: value if isinstance(value, str) else "(not text)" for name, value in held.items()}
+        found = answer.json()["data"]
+        if "metadata" not in found:
+            raise self._no_engine()
+        meta = found["metadata"]
+        data = {name: value if isinstance(value, str) else "(not text)" for name, value in found["data"].items()}
         note, derivation = data.pop(CLUSTER_NOTE, None), data.pop(DERIVATION_NOTE, "{}")
         return Entry(data, tuple((note or "").split()), ours=note is not None, age=_age(meta.get("created_time"), answer.headers.get("Date")),
-                     version=str(meta["version"]), derivation=json.loads(derivation))
+                     version=f"{meta['version']} {meta['created_time']}", derivation=json.loads(derivation))
 
     def create(self, entry: Entry) -> None:
         self._write(entry, self._absent_version)
 
     def replace(self, entry: Entry, held: Entry) -> None:
         self._refuse_theirs(held)
-        self._write(entry, int(held.version))
+        self._write(entry, int(held.version.split()[0]))
 
     def delete(self, held: Entry) -> None:
         self._refuse_theirs(held)
@@ -64,6 +64,8 @@ class HashiVault:
     def refuse_unwritable(self, held: Entry | None) -> None:
         if held:
             self._refuse_theirs(held)
+        elif not self._has_versions():
+            raise self._no_engine()
 
     def beside(self, name: str) -> HashiVault:
         return HashiVault(self._client, self._mount, f"{self._path}-{name}")
@@ -79,6 +81,19 @@ class HashiVault:
         data = {**entry.data, CLUSTER_NOTE: " ".join(entry.cluster), **derivation}
         self._ask(lambda: self._client.secrets.kv.v2.create_or_update_secret(self._path, data, cas=version, mount_point=self._mount))
 
+    def _has_versions(self) -> bool:
+        """Whether the engine is one of version 2; one of version 1 takes what is written as well, without comparing anything."""
+        try:
+            answer = self._ask(lambda: self._client.read(f"sys/internal/ui/mounts/{self._mount}"))
+        except StoreFault:
+            # Whoever may not know has to try.
+            return True
+        engine = answer.json()["data"]
+        return engine["type"] == "kv" and (engine["options"] or {}).get("version") == "2"
+
+    def _no_engine(self) -> StoreFault:
+        return StoreFault(f"{self.place}: there is no KV engine of version 2 at {self._mount}", hint="see store.hashi_vault.mount_point")
+
     def _refuse_theirs(self, held: Entry) -> None:
         if not held.ours:
             raise StoreFault(f"{self.place} does not hold {CLUSTER_NOTE}, so it is somebody else's; it is left as it is", hint="choose another path")
@@ -87,21 +102,21 @@ class HashiVault:
         return StoreChanged(f"{self.place} was written by somebody else while this ran; it is left as it is", hint="run this again")
 
     def _ask(self, request: Callable[[], Any], absent_is_fine: bool = False) -> Any:
-        """The answer, or None for what is not there. Errors say what the server said, without what was sent to it."""
-        from hvac.exceptions import InvalidPath, InvalidRequest, VaultError
+        """The answer; of what is not there what the server tells all the same. Errors say what it said, without what was sent to it."""
+        from hvac.exceptions import Forbidden, InvalidPath, InvalidRequest, VaultError
         from requests.exceptions import RequestException
         try:
             return request()
-        except InvalidPath:
+        except InvalidPath as error:
             if absent_is_fine:
-                return None
-            raise StoreFault(f"{self.place}: there is no KV engine of version 2 at {self._mount}", hint="see store.hashi_vault.mount_point") from None
+                return error.json or {}
+            raise self._no_engine() from None
         except VaultError as error:
             told = "; ".join(error.errors or ()) if isinstance(error.errors, list) else str(error.errors or "")
             if isinstance(error, InvalidRequest) and "check-and-set" in told:
                 raise self._changed() from None
-            raise StoreFault(f"{self.place}: {type(error).__name__}: {told[:300]}", hint="see the token and its policy: create, read and update on the"
-                             " data, delete on the metadata") from None
+            hint = "see the token and its policy: create, read and update on the data, delete on the metadata"
+            raise StoreFault(f"{self.place}: {type(error).__name__}: {told[:300]}", hint=hint if isinstance(error, Forbidden) else "see the server") from None
         except RequestException as error:
             raise StoreFault(f"{self.place}: no answer ({type(error).__name__})", hint="see store.hashi_vault.url") from None
 
